@@ -39,7 +39,7 @@ impl PhotonMap {
             begin += std::mem::replace(count.get_mut(), begin);
         }
 
-        // What was a bucket's beginning is its end when all its photons are there
+        // A bucket's cursor has moved from its beginning to its end when all its photons are there
         let mut sources: Vec<AtomicU64> = Vec::new();
         sources.resize_with(begin as usize, AtomicU64::default);
         parts.par_iter().enumerate().for_each(|(part, photons)| {

@@ -128,7 +128,7 @@ impl CudaDevice {
         load_module(&self.device, &image.bytes)
     }
 
-    /// The same by way of the cache of compiled programs.
+    /// Loads a source by way of the cache of compiled programs, compiling it where the cache lacks it.
     pub(crate) fn load_cached(&self, source: &KernelSource, flags: &[&str]) -> Result<cust::module::Module> {
         self.enter()?;
         load_or_compile(&self.device, &self.compiler, self.architecture, source, flags, |image| {

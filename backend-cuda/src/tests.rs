@@ -418,12 +418,12 @@ const MAX_SPILLED_BYTES: u32 = 192;
 /// Most bytes that shading may spill in scenes whose surfaces have layers, films and media: it spills 746, and 1062 where
 /// clearcoats have normals of their own.
 const MAX_SPILLED_BYTES_OF_LAYERS: [u32; 2] = [800, 1080];
-/// The same where surfaces keep the light that scatters more than once, whose table shading reads: without layers it
-/// spills 100, with them 1454, and 1474 where clearcoats have normals of their own.
+/// Spilled bytes of shading where surfaces keep the light that scatters more than once, by a table: 100 without layers,
+/// 1454 with layers, 1474 where clearcoats have normals of their own.
 const MAX_SPILLED_BYTES_OF_MULTISCATTER: [u32; 2] = [112, 1500];
-/// The same in scenes with all of these where one lobe of layers is picked: it spills 1062.
+/// Spilled bytes in scenes with all of these features where one lobe of layers is picked: 1062.
 const MAX_SPILLED_BYTES_OF_LAYER_TREE: u32 = 1080;
-/// The same where dielectrics have priorities: without layers it spills 36, with layers and media 836, with all features 1628.
+/// Spilled bytes where dielectrics have priorities: 36 without layers, 836 with layers and media, 1628 with all features.
 const MAX_SPILLED_BYTES_OF_PRIORITIES: [u32; 3] = [48, 850, 1650];
 
 /// The number before a phrase in a compiler's log.

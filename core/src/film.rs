@@ -163,7 +163,7 @@ impl Film {
         self.width
     }
 
-    /// Rows.
+    /// Height in pixels.
     pub fn height(&self) -> u32 {
         self.height
     }

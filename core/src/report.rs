@@ -186,7 +186,7 @@ pub enum BvhOrigin {
 /// BVH statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BvhReport {
-    /// Whether it was built or read from the cache.
+    /// Whether the BVH was built or read from the cache.
     pub origin: BvhOrigin,
     /// Bytes of nodes, leaves, roots and instance boxes.
     pub bytes: u64,

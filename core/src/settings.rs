@@ -128,7 +128,7 @@ impl Sampler {
         }
     }
 
-    /// Whether it is the default, which records leave out.
+    /// Whether the sampler is the default, which records leave out.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -169,7 +169,7 @@ pub enum LayerSampling {
 }
 
 impl LayerSampling {
-    /// Both ways, the default first.
+    /// All ways to sample layers, the default first.
     pub const ALL: [Self; 2] = [Self::Together, Self::Tree];
 
     /// The name on the command line and in records.
@@ -180,7 +180,7 @@ impl LayerSampling {
         }
     }
 
-    /// Whether it is the default, which records leave out.
+    /// Whether this way is the default, which records leave out.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -39,8 +39,8 @@ pub const MERGE_UNITS_PER_RADIANCE: f32 = 1_099_511_627_776.0;
 /// largest integer.
 pub const MAX_MERGE_SUM_BITS: u32 = 20 + MERGE_FRACTION_BITS;
 const MAX_MERGE_SUM: i64 = 1 << MAX_MERGE_SUM_BITS;
-/// In place of the number of light vertices in a [`Technique`]: all merges with a vertex of a camera sub-path,
-/// whatever the photons' sub-paths.
+/// The mark of merges in a [`Technique`], in place of its number of light vertices: all merges with a vertex of a camera
+/// sub-path, whatever the lengths of the photons' sub-paths.
 pub const MERGED: u32 = STRIDE - 1;
 
 /// Techniques of one number of light vertices in [`Technique::index`]: more than camera vertices at the most

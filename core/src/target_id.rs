@@ -36,19 +36,19 @@ pub struct TargetId {
 }
 
 impl TargetId {
-    /// The same target in another mode.
+    /// Sets the mode of a target.
     #[must_use]
     pub fn in_mode(&self, mode: Mode) -> Self {
         Self { mode, ..self.clone() }
     }
 
-    /// The same target by an integrator of its own.
+    /// Gives a target an integrator of its own.
     #[must_use]
     pub fn by(&self, integrator: Integrator) -> Self {
         Self { integrator: Some(integrator), ..self.clone() }
     }
 
-    /// The same target with a way of its own of sampling layers.
+    /// Gives a target a way of its own of sampling layers.
     #[must_use]
     pub fn with_layers(&self, layers: LayerSampling) -> Self {
         Self { layers: Some(layers), ..self.clone() }

@@ -10,6 +10,40 @@ const DANGLING: [&str; 16] = [
     "But", "Or", "Likewise",
 ];
 
+/// First words of doc comments that lean on the item before, or leave the term out.
+const LEANING: [&str; 30] = [
+    "The same",
+    "The other",
+    "The others",
+    "The first.",
+    "The second.",
+    "The rest.",
+    "The inverse.",
+    "Another",
+    "Other",
+    "Others",
+    "Both",
+    "Of",
+    "As above",
+    "As before",
+    "As in",
+    "How.",
+    "How many.",
+    "How many of them",
+    "How it",
+    "How they",
+    "One of them",
+    "Where.",
+    "Where it",
+    "Where they",
+    "When it",
+    "Why it",
+    "Why they",
+    "Whether it",
+    "Whether they",
+    "Everything.",
+];
+
 /// Words of earlier versions and the terms that replaced them; upper case counts as lower case. Each is put together from
 /// two parts, so that a search for the words finds nothing.
 const RETIRED: [(&str, &str); 46] = [
@@ -123,25 +157,52 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
+/// Whether a text begins with words, not with a part of a longer word.
+fn begins(text: &str, words: &str) -> bool {
+    text.strip_prefix(words).is_some_and(|rest| words.ends_with('.') || !rest.starts_with(is_word))
+}
+
+/// Whether the first line of a comment leaves the term out. `//` comments stand beside their code, so that they may lean on
+/// it, but even they do not begin with a clause in place of the term.
+fn is_dangling(marker: &str, sentence: &str) -> bool {
+    match marker {
+        "//" => begins(sentence, "What"),
+        _ => DANGLING.iter().chain(&LEANING).any(|words| begins(sentence, words)),
+    }
+}
+
 #[test]
-fn the_first_sentence_of_every_doc_comment_stands_alone() {
+fn the_first_sentence_of_every_comment_stands_alone() {
     let (mut comments, mut dangling) = (0, Vec::new());
     for (file, text) in texts().iter().filter(|(file, _)| file.ends_with(".rs")) {
-        let mut within = false;
+        // The marker of the comment that the line before belongs to, since only a first line begins a sentence
+        let mut before = None;
         for (number, line) in text.lines().enumerate() {
-            let sentence = line.trim_start().strip_prefix("/// ");
-            if let Some(sentence) = sentence.filter(|_| !within) {
+            let line = line.trim_start();
+            let marker = ["///", "//!", "//"].into_iter().find(|marker| line.starts_with(marker));
+            if let Some(marker) = marker.filter(|_| marker != before) {
                 comments += 1;
-                let first = sentence.split(|c: char| !is_word(c)).next().unwrap_or_default();
-                if DANGLING.contains(&first) {
+                let sentence = line.strip_prefix(marker).unwrap_or_default().trim_start();
+                if is_dangling(marker, sentence) {
                     dangling.push(format!("{file}:{}: {sentence}", number + 1));
                 }
             }
-            within = line.trim_start().starts_with("///");
+            before = marker;
         }
     }
-    assert!(comments > 5_000, "only {comments} doc comments were found");
+    assert!(comments > 10_000, "only {comments} comments were found");
     assert!(dangling.is_empty(), "start with the term:\n{}", dangling.join("\n"));
+}
+
+#[test]
+fn comments_without_their_term_are_found() {
+    for words in DANGLING.iter().chain(&LEANING) {
+        assert!(is_dangling("///", &format!("{words} parts.")), "{words}");
+        assert!(is_dangling("//!", words), "{words}");
+    }
+    assert!(!is_dangling("///", "Offset of the image"), "a word that begins with another");
+    assert!(!is_dangling("///", "The second side"), "a noun with its number");
+    assert!(is_dangling("//", "What is left") && !is_dangling("//", "The same for the rest"), "beside code");
 }
 
 /// The retired words of a line with their terms. A phrase is found as it stands, a word as a whole.

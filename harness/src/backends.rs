@@ -56,7 +56,7 @@ impl Target {
         self.state.as_ref().err().map(|absence| Failure::absent(&self.id, absence))
     }
 
-    /// Whether it is here and promises identity with every other exact target.
+    /// Whether the target is here and promises identity with every other exact target.
     pub(crate) fn is_exact(&self) -> bool {
         self.state.as_ref().is_ok_and(|info| info.exact)
     }
@@ -93,7 +93,7 @@ impl Target {
         }
     }
 
-    /// The same target in a mode; `None` when it lacks that mode.
+    /// Sets the mode of a target; `None` when the target lacks that mode.
     fn in_mode(&self, mode: Mode) -> Option<Self> {
         let mut other = self.clone();
         other.id.mode = mode;

@@ -113,7 +113,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
 enum Against {
     /// A target of the run; empty without targets.
     Target(String),
-    /// Other tracers.
+    /// Rates of other tracers.
     Rates(Rates),
 }
 

@@ -15,7 +15,7 @@ use crate::together;
 /// The time that a chunk should take: long enough that starting it costs nothing, short enough to wait for.
 const CHUNK_SECONDS: f64 = 0.7;
 
-/// The same for a group of targets.
+/// The time that a chunk of a group of targets should take.
 const GROUP_SECONDS: f64 = 60.0;
 
 /// A pass that was rendered, or one that the user stopped.

@@ -434,7 +434,7 @@ impl RenderArgs {
 /// A range of sample indices.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SampleRange {
-    /// The first.
+    /// The first sample index.
     pub(crate) start: u32,
     /// One past the last.
     pub(crate) end: u32,
@@ -913,7 +913,7 @@ pub(crate) struct CompareArgs {
     /// An image (.exr, .png, .hdr or .pfm), a folder of images named
     /// <scene>.<target>.<spp>spp[.s<seed>].<kind>, or a study's folder
     pub(crate) a: PathBuf,
-    /// The other image or folder, of the same sizes; the reference of metrics that need one
+    /// The second image or folder, of the same sizes; the reference of metrics that need one
     pub(crate) b: PathBuf,
     /// Write tables, maps and page of the comparison to this folder
     #[arg(short, long = "out", value_name = "DIR")]

@@ -37,7 +37,7 @@ const FILE: &str = "targets.toml";
 pub(crate) struct External {
     /// The target's name.
     pub(crate) id: TargetId,
-    /// How it is run.
+    /// The declaration of how the program is run.
     pub(crate) declared: Declared,
     /// The executable, or why there is none.
     pub(crate) state: Result<PathBuf, Unavailable>,
@@ -60,14 +60,14 @@ pub(crate) struct Declared {
     pub(crate) continues: bool,
     /// Seconds after which a run is stopped.
     pub(crate) timeout_s: f64,
-    /// How it gets its scenes.
+    /// The way in which the program gets its scenes.
     pub(crate) scene: SceneInput,
     /// The file that declares it, and the line on which its table begins; `None` for a renderer that Lockstep knows.
     pub(crate) place: Option<(PathBuf, usize)>,
 }
 
 impl Declared {
-    /// Where it is declared, in words.
+    /// The place of the declaration, in words.
     pub(crate) fn declared_at(&self) -> String {
         match &self.place {
             Some((file, line)) => format!("{}:{line}", file.display()),

@@ -132,8 +132,8 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
     finish(args, &root, &exact, baseline.as_ref(), stopped)
 }
 
-/// The external targets of a study. Files that nobody named are read only where a word means none of Lockstep's own
-/// targets: what lies beside a scene cannot hinder a study that does not ask for it.
+/// The external targets of a study. A `targets.toml` that nobody named is read only if a word means none of Lockstep's own
+/// targets, so a faulty file beside a scene cannot hinder a study without external targets.
 fn externals(args: &StudyArgs) -> Result<Externals, Failure> {
     // Together, since every question looks for devices.
     let words = [&args.subject.targets[..], &args.folder.require].concat();
@@ -228,8 +228,8 @@ pub(crate) fn write_report(folder: &Path) -> Result<Study, Failure> {
     Ok(study)
 }
 
-/// The findings that fail a study: invalid samples, targets that promise identity but differ, targets that
-/// differ by more than noise or are broken, films that depend on the number of threads, and programs that failed.
+/// The findings that fail a study: invalid samples, promised identity that does not hold, biased or broken targets, films
+/// that depend on the number of threads, and failed programs.
 fn failures(study: &Study, exact: &[TargetId]) -> Vec<String> {
     let invalid = study.invalid.iter().map(|r| {
         format!(

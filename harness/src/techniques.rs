@@ -78,7 +78,7 @@ pub(crate) fn write(
     write_image(&folder.join("weighted.png"), &pyramid(&films, MAX_SIDE, true)?, metadata)?;
     write_image(&folder.join("unweighted.png"), &pyramid(&films, MAX_SIDE, false)?, metadata)?;
 
-    // What each contributes, and whether all of it is the film
+    // Print the contribution of each technique, and check that all add up to the film
     print(&table(&shares(&films, film)))?;
     let differing = sum_of_weighted(&films).map_or(film.sums.len(), |sum| sum.pixels_differing(film));
     let folder = folder.display();

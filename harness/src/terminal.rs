@@ -1,4 +1,4 @@
-//! What a terminal shows better than a file: colours, and tables within its width.
+//! Output for terminals: colours, and tables within the width.
 
 use console::{Style, Term};
 

@@ -179,7 +179,7 @@ impl Backend for Group {
         NAME
     }
 
-    /// None: groups are made by naming their targets.
+    /// No targets: groups are made by naming their targets.
     fn targets(&self) -> Vec<TargetStatus> {
         Vec::new()
     }

@@ -87,7 +87,7 @@ fn in_full(text: &str) -> String {
 pub(crate) struct Size {
     /// Pixels a row.
     pub(crate) width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub(crate) height: u32,
 }
 

@@ -40,7 +40,7 @@ fn check_images(merged: &Path, whole: &Path) {
     of_images.for_each(|(name, bytes)| assert!(*bytes == theirs[name], "{name}"));
 }
 
-/// The same, and records that differ in times and notes alone.
+/// Fails unless both studies have the same images, and records that differ in times and notes alone.
 fn check_same(merged: &Path, whole: &Path) {
     check_images(merged, whole);
     let of_images = |study: &Path| {

@@ -20,11 +20,11 @@ pub struct Tuned {
     pub scheduling: String,
     /// Work-items of a work-group, where there are any.
     pub group: Option<u32>,
-    /// Whether it belongs to the grid of scheduling and group.
+    /// Whether the configuration belongs to the grid of scheduling and group.
     pub in_grid: bool,
-    /// Whether it is the target's default.
+    /// Whether the configuration is the target's default.
     pub default: bool,
-    /// Whether it is the default's second time in each round: the floor.
+    /// Whether the row is the A/A control: the default's second time in each round.
     pub again: bool,
     /// Samples per pixel of a pass.
     pub spp: u32,
@@ -36,28 +36,28 @@ pub struct Tuned {
     pub ratio: Option<MedianInterval>,
     /// Faster, slower or the same; nothing where there is none, and for the floor.
     pub change: Option<Change>,
-    /// Whether it has the least time of the target's exact configurations on the scene that are faster than the default;
-    /// the default itself where none is.
+    /// Whether the configuration is the fastest of the target's exact ones on the scene; the default where none is
+    /// faster.
     pub best: bool,
     /// Whether film and ray counts are the default's in every round.
     pub identical: bool,
-    /// Whether they must be.
+    /// Whether film and ray counts must be the default's.
     pub promised: bool,
-    /// Whether it is timed for what exactness or another estimator costs, and never a choice.
+    /// Whether the configuration is timed for the cost of exactness or of another estimator, and never a choice.
     pub measures_only: bool,
-    /// Why it was refused; empty where it ran.
+    /// The reason why the configuration was refused; empty where it ran.
     pub refused: String,
     /// The arithmetic.
     pub mode: Mode,
 }
 
 impl Tuned {
-    /// Whether it breaks the promise that no kernel configuration changes an exact film.
+    /// Whether the configuration breaks the promise that none changes an exact film.
     pub fn is_bug(&self) -> bool {
         self.refused.is_empty() && self.promised && !self.identical
     }
 
-    /// Whether it may be chosen: exact, no control, no bug, and not there for measuring alone.
+    /// Whether the configuration may be chosen: exact, no control, no bug, and not there for measuring alone.
     pub fn is_choice(&self) -> bool {
         self.mode == Mode::Exact && !self.measures_only && !self.again && !self.is_bug()
     }

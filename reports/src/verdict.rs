@@ -19,7 +19,7 @@ pub struct PairVerdict {
     pub promised: bool,
     /// Comparisons, over scenes, levels and seeds.
     pub points: usize,
-    /// How many of them found the films equal to the bit.
+    /// Number of comparisons that found the films equal to the bit.
     pub identical: usize,
     /// The first comparison, by scene and level, that did not.
     pub first_difference: Option<Difference>,
@@ -101,17 +101,17 @@ impl PairVerdict {
 /// One line below the headline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerdictLine {
-    /// Whether their films are identical.
+    /// Whether the targets' films are identical.
     pub identical: bool,
-    /// Whether they may differ and do so within noise.
+    /// Whether the targets may differ and do so within noise.
     pub within_noise: bool,
-    /// Whether they promise identical films, so that a difference within noise is one too much.
+    /// Whether the targets promise identical films, which makes a difference within noise a fault.
     pub promised: bool,
     /// The worst verdict on their comparisons; empty where none has one.
     pub verdict: String,
     /// The targets that it is about.
     pub subject: String,
-    /// The same targets on both sides of the comparison, which are equal for a group of identical targets.
+    /// The targets on each side of the comparison; equal sides for a group of identical targets.
     pub sides: [Vec<String>; 2],
     /// The finding about them, in a sentence.
     pub sentence: String,

@@ -88,7 +88,7 @@ fn enclosure(builder: &SceneBuilder, low: Vec3, high: Vec3) -> Option<Enclosure>
         return None;
     }
     let (middle, quarter) = ((low + high) * 0.5, (high - low) * 0.25);
-    // What stands in the middle of a room may hide it.
+    // Something in the middle of a room may hide it.
     let aside = [(0.0, 0.0), (1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)];
     let points = aside.map(|(x, z)| middle + vec3(x * quarter.x, 0.0, z * quarter.z));
     points.into_iter().find_map(|point| {

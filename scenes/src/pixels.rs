@@ -31,7 +31,7 @@ pub(crate) enum Image {
     Linear {
         /// Texels a row.
         width: u32,
-        /// Rows.
+        /// Height in pixels.
         height: u32,
         /// Texels; alpha is 1 where the file has none.
         rgba: Vec<[f32; 4]>,

@@ -57,8 +57,8 @@ pub(crate) fn decode_files(
     Ok(images)
 }
 
-/// Divides images into runs that are decoded together: as many as have at most `most` texels in all, and no
-/// fewer than one, so that what decoders take is bounded whatever the number of threads.
+/// Divides images into runs to be decoded together: at most `most` texels in a run, and at least one image. The bound on
+/// memory does not depend on the number of threads.
 pub(crate) fn batches(texels: &[u64], most: u64) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
     let mut sum = 0u64;

@@ -23,14 +23,14 @@ pub struct View {
 /// An environment light.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sky {
-    /// The same radiance from everywhere.
+    /// Radiance that is the same in all directions.
     Radiance([f32; 3]),
     /// An equirectangular image, `.hdr`, `.exr` or `.pfm`, as in a `scene.toml`.
     File(PathBuf),
 }
 
 impl View {
-    /// Whether it places the eye, so that no camera has to be found.
+    /// Whether the view places the eye, so that no camera has to be found.
     pub(crate) fn is_placed(&self) -> bool {
         self.eye.is_some()
     }

@@ -77,7 +77,7 @@ pub struct RTCIntersectFunctionNArguments {
     pub context: *mut RTCRayQueryContext,
     /// The rays and their hits so far.
     pub rayhit: *mut RTCRayHitN,
-    /// How many.
+    /// Number of rays.
     pub N: c_uint,
     /// The geometry.
     pub geomID: c_uint,
@@ -101,7 +101,7 @@ pub struct RTCOccludedFunctionNArguments {
     pub context: *mut RTCRayQueryContext,
     /// The rays.
     pub ray: *mut RTCRayN,
-    /// How many.
+    /// Number of rays.
     pub N: c_uint,
     /// The geometry.
     pub geomID: c_uint,

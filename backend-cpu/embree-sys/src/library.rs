@@ -37,7 +37,7 @@ pub(crate) fn functions() -> Option<&'static Functions> {
 /// The library that this process uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loaded {
-    /// Where it lies, or the bare name it was opened by where the system does not tell.
+    /// The path of the library, or the bare name that opened it where the system tells no path.
     pub path: PathBuf,
     /// The release.
     pub version: Version,

@@ -35,7 +35,7 @@ named_bits! {
         FILTER_FUNCTION_IN_ARGUMENTS = 1 << 24,
         /// Filters given with the geometry.
         FILTER_FUNCTION_IN_GEOMETRY = 1 << 25,
-        /// Everything.
+        /// All flags.
         ALL = c_uint::MAX,
     }
 }
@@ -72,7 +72,7 @@ pub struct RTCFilterFunctionNArguments {
     pub ray: *mut RTCRayN,
     /// The candidate hits.
     pub hit: *mut RTCHitN,
-    /// How many.
+    /// Number of candidate hits.
     pub N: c_uint,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct BuildOptions {
 /// The callback that Embree makes for a geometry's primitives while it traces a ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallbackKind {
-    /// None: opaque triangles.
+    /// No callback: opaque triangles.
     None,
     /// The geometry's own filter function, for triangles with alpha.
     GeometryFilter,

@@ -82,13 +82,13 @@ impl TriangleRecord {
         self.coincident_cells & cell(hit.u, hit.v) != 0
     }
 
-    /// Whether it needs an alpha test.
+    /// Whether the geometry needs an alpha test.
     #[inline(always)]
     pub(super) fn has_alpha(&self) -> bool {
         self.leaf.flags & LeafPrimitive::ALPHA != 0
     }
 
-    /// Whether it has pre-split references.
+    /// Whether the geometry has pre-split references.
     #[inline(always)]
     pub(super) fn is_split(&self) -> bool {
         self.reference_count != 0

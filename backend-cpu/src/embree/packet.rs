@@ -14,7 +14,7 @@ use lockstep_embree_sys::{
 /// Number of rays that Embree traces together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
-    /// One: the processor has neither AVX nor AVX-512.
+    /// One ray at a time: the processor has neither AVX nor AVX-512.
     One,
     /// Eight, by AVX.
     Eight,

@@ -16,9 +16,9 @@ const SPP: u32 = 64;
 pub struct Means {
     /// The scene.
     pub scene: String,
-    /// Of the exact build.
+    /// Mean radiance of the exact build under each seed.
     pub exact: Vec<f64>,
-    /// Of the fast build, under other seeds.
+    /// Mean radiance of the fast build under each of other seeds.
     pub fast: Vec<f64>,
 }
 

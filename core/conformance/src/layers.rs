@@ -30,7 +30,7 @@ pub(crate) fn furnaces_are_at_most_white(subject: &Subject<'_>) -> Checked {
     furnaces(subject, LayerSampling::Together, 64)
 }
 
-/// The same by one lobe of each vertex, which takes more samples for as little noise.
+/// White furnace by one lobe of each vertex: never more than arrives. Equal noise takes more samples.
 pub(crate) fn furnaces_by_a_tree_are_at_most_white(subject: &Subject<'_>) -> Checked {
     furnaces(subject, LayerSampling::Tree, 256)
 }

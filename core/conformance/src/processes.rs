@@ -18,7 +18,7 @@ const WORKER: &str = "LOCKSTEP_SUITE_WORKER";
 /// The beginning of answers: drivers may print lines of their own.
 const ANSWER: &str = "lockstep-suite: ";
 
-/// Whether this process is a worker.
+/// Whether the running process is a worker.
 pub(crate) fn is_worker() -> bool {
     std::env::var_os(WORKER).is_some()
 }

@@ -3,8 +3,8 @@
 /// Mean radiance of the furnace against 1. At 64x64 pixels and 256 spp the standard error of the noisiest
 /// estimator is 3e-4.
 pub const FURNACE: f64 = 1e-3;
-/// The same of rough surfaces that keep the light which scatters more than once: the interpolation of what they lose, once
-/// for every time that light crosses a ball of glass.
+/// Mean radiance against 1 of a furnace of rough surfaces with multiple scattering: the error of interpolating their missing
+/// albedo, which adds up as light crosses a ball of glass.
 pub const FURNACE_MULTISCATTER: f64 = 1e-2;
 /// How far above 1 a lossy material may appear in the furnace: three standard errors of its noise.
 pub const FURNACE_EXCESS: f64 = 1e-3;
@@ -18,8 +18,8 @@ pub const LAMPS_WITH_ALPHA: f64 = 2e-2;
 pub const FRESNEL: f64 = 5e-3;
 /// Two-sided critical value of Student's t at 1 % for the 62 degrees of freedom of two sets of 32 seeds.
 pub const WELCH_1_PERCENT: f64 = 2.657;
-/// The same at 0.25 %: 1 % shared among the four scenes on which the fast build is compared with the exact
-/// one.
+/// Two-sided critical value of Student's t at 0.25 % for 62 degrees of freedom: 1 % shared among the four scenes on which
+/// the fast build is compared with the exact one.
 pub const WELCH_FAST: f64 = 3.152;
 /// Relative difference of means that approximate division, roots and contraction may make where there is no
 /// noise to hide it: some thousand roundings of 2^-23.
@@ -46,7 +46,8 @@ pub const DISPERSION: f64 = 5e-2;
 /// Mean radiance of a diffuse furnace by light tracing against 1: its standard error at 64x64 pixels and 256
 /// spp is 1e-3, since few light paths reach the film.
 pub const FURNACE_LIGHT: f64 = 5e-3;
-/// The same by photon mapping: all pixels of a pass share its photons, about a hundred a vertex.
+/// Mean radiance of a diffuse furnace by photon mapping against 1: all pixels of a pass share its photons, about a hundred
+/// a vertex.
 pub const FURNACE_MERGES: f64 = 5e-3;
 /// Radiance by merges alone against the closed form of its mean over the circle, relative: 8192 passes of 256
 /// photons leave standard errors of 0.3 % and 0.9 %. The bias itself is larger for both radii.
@@ -54,7 +55,8 @@ pub const MERGED_IRRADIANCE: f64 = 2.5e-2;
 /// Two-sided critical value of Student's t for 62 degrees of freedom at 1 % shared among the 272 tiles that
 /// light tracing and bidirectional path tracing compare with the path tracer.
 pub const WELCH_TILES: f64 = 4.4;
-/// The same for the 320 tiles that integrators which merge compare with it.
+/// Two-sided critical value of Student's t for 62 degrees of freedom at 1 % shared among the 320 tiles that merging
+/// integrators compare with the path tracer.
 pub const WELCH_MERGED_TILES: f64 = 4.49;
 /// A pixel whose merges add up as floats against one of integers, of its radiance or of 1 where that is less: some hundred
 /// roundings of 2^-24.

@@ -40,7 +40,7 @@ pub struct Argument {
     pub name: &'static str,
     /// The value's or the buffer elements' type.
     pub of: ArgumentType,
-    /// By value or as a buffer.
+    /// Whether the argument is passed by value or as a buffer.
     pub passing: Passing,
 }
 

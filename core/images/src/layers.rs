@@ -34,7 +34,7 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Whether it is called as the image of a file is: by no name, or as a combined pass.
+    /// Whether the layer is named as the image of a file is: not at all, or as a combined pass.
     pub fn is_named_as_image(&self) -> bool {
         self.kind == LayerKind::Colour && rank_of(&self.name) < OTHER
     }

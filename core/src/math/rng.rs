@@ -33,7 +33,7 @@ pub enum Block {
     /// Direction u, direction v of that ray, or the cell of the environment's importance grid as in
     /// [`Block::Environment`].
     EmissionDirection = (1 << 31) + 1,
-    /// As [`Block::Bsdf`] on a light sub-path; per bounce.
+    /// The BSDF on a light sub-path, per bounce, with the dimensions of [`Block::Bsdf`].
     LightBsdf = (1 << 31) + 2,
     /// Key of stochastic alpha along an extension ray of a light sub-path; per bounce.
     LightExtensionAlpha = (1 << 31) + 3,

@@ -31,7 +31,7 @@ pub fn has_avx512() -> bool {
 /// unordered, as [`crate::math::max`] and [`crate::math::min`] do. Comparisons `simd_*` give a bitmask, bit
 /// `i` for lane `i`; a *mask* has all bits of a lane set or none.
 pub trait F32x8: Copy {
-    /// The same value in all lanes.
+    /// Sets all lanes to a value.
     fn splat(value: f32) -> Self;
     /// Lanes from an array.
     fn load(values: &Array8) -> Self;
@@ -302,7 +302,7 @@ mod avx2 {
         low
     }
 
-    /// The second.
+    /// The second half of an array.
     #[inline(always)]
     fn high_half([_, _, _, _, high @ ..]: &Array8) -> &[f32; 4] {
         high

@@ -30,7 +30,7 @@ impl Vec3 {
     /// All components one.
     pub const ONE: Self = vec3(1.0, 1.0, 1.0);
 
-    /// The same value in every component.
+    /// A vector whose components are all `s`.
     #[inline(always)]
     pub const fn splat(s: f32) -> Self {
         vec3(s, s, s)

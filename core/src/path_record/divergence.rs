@@ -83,7 +83,7 @@ pub fn compare_paths(
     tally(a, b, requests, (record, compare), &Quantity::OF_PATHS)
 }
 
-/// The same for pairs of light and camera sub-paths: one row for each of [`Quantity::OF_PAIRS`].
+/// Compares the pairs of light and camera sub-paths of these samples: one row for each of [`Quantity::OF_PAIRS`].
 ///
 /// # Errors
 /// As [`Renderer::record_pairs`].

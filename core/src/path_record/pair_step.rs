@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum PairStep {
     /// An extension ray of a sub-path.
     Ray {
-        /// Whether it is of the light sub-path.
+        /// Whether the vertex is of the light sub-path.
         of_light: bool,
         /// 0 for the ray that leaves the light or the lens.
         bounce: u32,
@@ -28,7 +28,7 @@ pub enum PairStep {
     },
     /// A vertex of a sub-path.
     Vertex {
-        /// Whether it is of the light sub-path.
+        /// Whether the vertex is of the light sub-path.
         of_light: bool,
         /// The bounce of the ray that led to it.
         bounce: u32,

@@ -46,11 +46,11 @@ pub struct CameraFrame {
     pub eye: Vec3,
     /// Radius of the thin lens.
     pub lens_radius: f32,
-    /// From the image's centre to its right edge, at unit distance.
+    /// Vector from the image's centre to its right edge, at unit distance.
     pub right: Vec3,
     /// Distance of the plane in focus.
     pub focus_distance: f32,
-    /// From the image's centre to its top edge, at unit distance.
+    /// Vector from the image's centre to its top edge, at unit distance.
     pub up: Vec3,
     /// Film width in pixels.
     pub width: u32,

@@ -72,7 +72,7 @@ impl SceneBuilder {
 
     fn check_lights(&self) -> Result<()> {
         for (index, light) in self.punctual.iter().enumerate() {
-            // What a white surface at a distance of one unit shows must fit into a sample.
+            // The radiance of a white surface at a distance of one unit must fit into a sample.
             let (vectors, color, cone) = match *light {
                 PunctualLight::Point { position, intensity } => {
                     ([position, vec3(1.0, 0.0, 0.0)], intensity, true)

@@ -35,11 +35,11 @@ impl Default for Sampler {
 /// KHR_texture_transform: scale, then rotate counter-clockwise, then offset.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextureTransform {
-    /// Added last.
+    /// Offset, added after rotation.
     pub offset: [f32; 2],
     /// Radians, counter-clockwise in the glTF uv plane.
     pub rotation: f32,
-    /// Applied first.
+    /// Scale, applied before rotation.
     pub scale: [f32; 2],
 }
 

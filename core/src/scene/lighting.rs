@@ -41,7 +41,7 @@ pub enum PunctualLight {
 /// Environment light.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EnvironmentLight {
-    /// The same from everywhere.
+    /// Radiance that is the same in all directions.
     Constant(Vec3),
     /// Linear in the height of the direction.
     Gradient {
@@ -57,7 +57,7 @@ pub enum EnvironmentLight {
     Image {
         /// Texels a row; the row spans a full turn.
         width: u32,
-        /// Rows, from straight up to straight down.
+        /// Number of rows, from straight up to straight down.
         height: u32,
         /// Linear RGB, row by row.
         texels: Vec<[f32; 3]>,

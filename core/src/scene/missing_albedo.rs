@@ -13,7 +13,7 @@ use crate::scene::sheen_albedo::{SHEEN_ALBEDO, SHEEN_COSINES, SHEEN_ROUGHNESSES}
 
 /// Columns of cosines, evenly in their place from 0 to 1.
 pub const MISSING_COSINES: u32 = 24;
-/// Rows.
+/// Rows of a table: roughnesses.
 pub const MISSING_ROUGHNESSES: u32 = 16;
 /// Planes of a side of dielectrics, evenly in the fourth root of the reflectance at normal incidence from 0 to that of
 /// the index 4.

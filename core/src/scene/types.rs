@@ -58,9 +58,9 @@ pub struct Mesh {
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Instance {
-    /// From object to world space.
+    /// Map from object to world space.
     pub object_to_world: Affine,
-    /// The inverse.
+    /// Map from world to object space.
     pub world_to_object: Affine,
     /// Index into the scene's meshes.
     pub mesh: u32,
@@ -73,7 +73,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Both maps are the identity: rays need no transform.
+    /// Flag of an instance whose maps are the identity: rays need no transform.
     pub const IDENTITY: u32 = 1;
     /// The map flips handedness, so triangles' winding is reversed in the world.
     pub const MIRRORED: u32 = 2;
@@ -214,7 +214,7 @@ impl Material {
         Self { kind: MaterialKind::Dielectric as u32, ior, roughness, ..Self::diffuse([1.0; 3]) }
     }
 
-    /// The same dielectric with a priority. [`crate::SceneBuilder::build`] refuses those above
+    /// Gives a dielectric a priority. [`crate::SceneBuilder::build`] refuses those above
     /// [`Material::MAX_PRIORITY`].
     #[must_use]
     pub const fn with_priority(self, priority: u32) -> Self {
@@ -269,7 +269,7 @@ pub struct Texture {
     pub first_texel: u32,
     /// Texels a row.
     pub width: u32,
-    /// Rows.
+    /// Height in texels.
     pub height: u32,
     /// Wrap of u in bits 0-1 and of v in bits 2-3, and the flag bits below.
     pub flags: u32,
@@ -362,7 +362,7 @@ pub struct AliasEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum EnvironmentKind {
-    /// The same radiance from everywhere; black when its colour is.
+    /// Radiance that is the same in all directions; black when its colour is.
     Constant = 0,
     /// Zenith, horizon and ground colours, linear in the direction's height.
     Gradient = 1,

@@ -57,8 +57,8 @@ pub fn disk_pdf(bounds: &BoundingSphere) -> f32 {
     INV_PI / (bounds.radius * bounds.radius)
 }
 
-/// Of a point on a light that light sampling from `p` chose: the density with which [`sample`] chooses it and
-/// a ray to `p`, per area perpendicular to the ray at `p`, over the density of the light sample.
+/// Density with which [`sample`] chooses a point on a light and a ray to `p`, per area perpendicular to the ray at `p`, over
+/// the density with which light sampling from `p` chooses the point.
 #[inline(always)]
 pub fn pdf_ratio(scene: &SceneData, light: &Light, p: Vec3, chosen: &LightSample) -> f32 {
     let distance2 = chosen.distance * chosen.distance;

@@ -74,7 +74,7 @@ pub enum SetupError {
     Command {
         /// The command line.
         command: String,
-        /// How it ended.
+        /// The exit status or signal in words.
         status: String,
         /// The last lines that it printed.
         output: String,
@@ -89,7 +89,7 @@ pub enum SetupError {
     NoWheel {
         /// The requirement, in pip's notation.
         requirement: String,
-        /// Where it should be.
+        /// The folder that should hold it.
         folder: PathBuf,
     },
     /// A file is not the one that was tested.

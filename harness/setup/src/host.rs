@@ -41,8 +41,8 @@ impl Host {
         })
     }
 
-    /// The same, where packages of the system may be installed by apt-get if `agreed` and the user is root. Without
-    /// it nothing outside the data folder changes.
+    /// Lets apt-get install packages of the system if `agreed` and the user is root. Otherwise nothing outside the data
+    /// folder changes.
     #[must_use]
     pub fn installing_packages(self, agreed: bool) -> Self {
         Self { installs_packages: agreed, ..self }
@@ -114,7 +114,7 @@ fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 
-/// Whether this process runs as root: then its own entry under `/proc` belongs to user 0.
+/// Whether the running process runs as root: then its own entry under `/proc` belongs to user 0.
 #[cfg(target_os = "linux")]
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -17,7 +17,7 @@ pub struct Item {
     pub(crate) target: TargetId,
     /// The licence to be agreed to, where it is not a free one.
     pub(crate) licence: Option<&'static str>,
-    /// Whether it is fetched only when named: it is large, or its licence asks for agreement.
+    /// Whether the item is fetched only when named: it is large, or its licence asks for agreement.
     pub(crate) on_request: bool,
     /// Checks whether it can be used now. An error means that fetching would not help, and names the remedy.
     pub(crate) presence: fn(&Host) -> Result<Presence, SetupError>,

@@ -16,7 +16,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// On standard error. Colours follow `NO_COLOR` and `CLICOLOR`.
+    /// Progress on standard error. Colours follow `NO_COLOR` and `CLICOLOR`.
     pub fn on_stderr() -> Self {
         let print = |line: &str| eprintln!("{line}");
         Self { spins: stderr().is_terminal(), spinner: RefCell::new(ProgressBar::hidden()), print }

@@ -1,4 +1,4 @@
-//! Other renderers to compare with, each a Python package in an environment of its own.
+//! Renderers to compare with, each a Python package in an environment of its own.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

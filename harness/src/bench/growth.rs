@@ -34,7 +34,7 @@ pub(crate) struct Growth {
     pub(crate) per_decade: f64,
     /// How many times as long it may take.
     pub(crate) allowed: f64,
-    /// Whether it takes no longer than that.
+    /// Whether `per_decade` is at most `allowed`.
     pub(crate) logarithmic: bool,
 }
 

@@ -44,7 +44,7 @@ impl Kind {
 
 /// Rays of one kind.
 pub(crate) struct RaySet {
-    /// Where they come from.
+    /// The kind of rays: camera, diffuse, shadow.
     pub(crate) kind: Kind,
     /// The rays, in the order in which they are traced.
     pub(crate) rays: Vec<Ray>,

@@ -19,7 +19,7 @@ const NOT_COMPARED: &str = "not compared";
 pub(super) struct Finding {
     /// The scene, with the layer's name where there are several.
     pub(super) scene: String,
-    /// Both sides; of what is not compared the one that is there.
+    /// The two sides; of an image without a counterpart the one that is there.
     pub(super) pair: String,
     /// The verdict, or [`NOT_COMPARED`].
     pub(super) word: &'static str,
@@ -28,7 +28,7 @@ pub(super) struct Finding {
     exit: Exit,
     /// The entry that expects it to fail.
     expected: Option<Expectation>,
-    /// Whether that entry's last day is over.
+    /// Whether the last day of the entry that expects this is over.
     expired: bool,
 }
 

@@ -38,9 +38,9 @@ pub(super) struct Sources {
 /// The images of one side.
 pub(super) type Inventory = BTreeMap<Key, Sources>;
 
-/// Finds the images of a file, a folder, or a study's folder. Those whose names do not tell what they show,
-/// as `<scene>.<target>.<spp>spp.<kind>` and `<scene>.<target>.<spp>spp.s<seed>.<kind>` do, and that are not
-/// EXR files that Lockstep rendered, show the scene that the file is named for, by the target `label`.
+/// Finds the images of a file, a folder, or a study's folder. Scene, target and samples come from a name
+/// of the form `<scene>.<target>.<spp>spp.<kind>` or `<scene>.<target>.<spp>spp.s<seed>.<kind>`, else from the header of an
+/// EXR file that Lockstep rendered. In any other file the scene is the file's name and the target is `label`.
 ///
 /// # Errors
 /// [`Failure::Io`] for a path that cannot be read, [`Failure::Missing`] for a folder without images, and

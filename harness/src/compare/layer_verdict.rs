@@ -143,7 +143,7 @@ impl LayerVerdict {
                 b: b.to_owned(),
                 spp: self.spp,
                 seed: pair.seed,
-                // What is not finite has no error.
+                // Values that are not finite have no error.
                 errors: Errors {
                     mse: f64::NAN,
                     mse_linear: f64::NAN,

@@ -35,7 +35,7 @@ pub(super) struct Alone {
     pub(super) scene: String,
     /// Target, by the name that records use.
     pub(super) target: String,
-    /// Why it is alone, in a sentence without a full stop.
+    /// The reason why the image has no counterpart, in a sentence without a full stop.
     pub(super) reason: String,
 }
 
@@ -89,8 +89,8 @@ pub(super) fn of(a: &Inventory, b: &Inventory) -> Matching {
     matching
 }
 
-/// The points of both sides that are compared: equal ones, and where one side has a single number of samples of a
-/// scene that the other lacks, as a reference has, that with all of the other's.
+/// Pairs of points to compare. Equal points are pairs. A reference, a side with a single number of samples of a scene that the
+/// other side lacks, makes a pair with every point of the other side.
 fn points<'a>(a: &'a Side, b: &'a Side) -> Vec<(&'a Point, &'a Point)> {
     let equal = a.keys().filter_map(|point| Some((point, b.get_key_value(point)?.0)));
     let a_refers = a.keys().filter(|at_a| is_reference(at_a, a, b));

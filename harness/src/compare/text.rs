@@ -52,7 +52,7 @@ pub(super) fn missing_text(finding: &Finding) -> String {
     format!("{}: {}: not compared: {}\n", finding.scene, finding.pair, finding.reason)
 }
 
-/// The same as an object.
+/// An image or layer without a counterpart, as a JSON object.
 pub(super) fn missing_json(finding: &Finding) -> Value {
     json!({
         "scene": finding.scene, "target": finding.pair, "verdict": finding.word, "reason": finding.reason,

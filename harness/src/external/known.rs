@@ -173,7 +173,8 @@ impl SceneInput {
         }
     }
 
-    /// Writes a scene into a folder where the program needs that: what the program is given, and what it cannot express.
+    /// Writes a scene into a folder if the program needs one; returns the files for the program and the features that
+    /// it lacks.
     ///
     /// # Errors
     /// As [`Known::write`].

@@ -126,7 +126,7 @@ impl Program {
         }
     }
 
-    /// How it gets its scenes.
+    /// The way in which the program gets its scenes.
     pub(crate) fn scene_input(&self) -> SceneInput {
         self.declared.scene
     }
@@ -150,7 +150,7 @@ impl Program {
         }
     }
 
-    /// How it is run, with the first command line of each scene.
+    /// The command of the program, with the first command line of each scene.
     pub(crate) fn describe(&self, first: &[Request<'_>]) -> records::Program {
         let declared = &self.declared;
         let line = |request: &Request<'_>| {

@@ -123,7 +123,7 @@ impl Template {
         parts.collect()
     }
 
-    /// Whether it has a placeholder.
+    /// Whether the template has a placeholder.
     pub(crate) fn has(&self, wanted: Placeholder) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Hole(hole) if *hole == wanted))
     }

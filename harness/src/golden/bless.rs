@@ -66,7 +66,7 @@ pub(crate) fn run(args: &GoldenBlessArgs) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
-/// Whether this runs where nobody looks at images.
+/// Whether the process runs where nobody looks at images.
 fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false" && value != "0")
 }

@@ -31,14 +31,14 @@ pub(crate) struct Expectation {
     /// A part of the driver's name, in any case; every driver where it is left out.
     #[serde(default)]
     pub(crate) driver: String,
-    /// Why it fails.
+    /// The reason why the check fails.
     pub(crate) reason: String,
     /// The last day on which it may.
     expires: Datetime,
 }
 
 impl Expectation {
-    /// Whether it is about this check.
+    /// Whether the entry is about a check.
     pub(crate) fn passes_alpha_test(&self, scene: &str, target: &str, driver: &str) -> bool {
         let backend = TargetId::from(target).backend;
         let driver_has = driver.to_lowercase().contains(&self.driver.to_lowercase());
@@ -68,7 +68,7 @@ impl Expectation {
 /// All known failures.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Expectations {
-    /// Where they are written.
+    /// The file of the expectations.
     pub(crate) path: PathBuf,
     /// One for each entry.
     pub(crate) rows: Vec<Expectation>,

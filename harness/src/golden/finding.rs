@@ -53,7 +53,7 @@ impl Outcome {
         }
     }
 
-    /// Whether it lets a run pass.
+    /// Whether the finding lets a run pass.
     pub(super) fn is_good(&self) -> bool {
         matches!(self, Self::Passed | Self::KnownFailure(_))
     }

@@ -16,7 +16,7 @@ use crate::image_metadata::{ROULETTE, image_metadata};
 const BESIDE_THE_SCENES: &str = "scenes/data";
 /// The image.
 const IMAGE: &str = "golden.exr";
-/// How it was made.
+/// The file that tells how a golden was made.
 const PROVENANCE: &str = "golden.txt";
 
 /// The entries of every provenance: how the golden was made, when, and of which film.

@@ -16,8 +16,8 @@ const REFERENCE: &str = "cpu-bvh";
 /// Samples that are looked through for the first that differs; a golden has few.
 const MAX_SAMPLES: u32 = 64;
 
-/// The next step for an image that is not its golden: trace the worst pixel's first sample that differs from
-/// the reference target's, or, where the two agree, see what has changed since the golden was made.
+/// The next step for an image that is not its golden: a trace of the worst pixel's first sample that differs between target
+/// and reference target; if none differs, a look at the changes since the golden was made.
 ///
 /// # Errors
 /// [`Failure::Core`] of the renderer.

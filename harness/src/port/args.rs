@@ -22,7 +22,7 @@ pub(crate) enum PortCommand {
 pub(crate) struct SimilarityArgs {
     /// A source file or a folder of them
     pub(crate) a: PathBuf,
-    /// The other one
+    /// The second folder or backend
     pub(crate) b: PathBuf,
     /// The shortest run of tokens that counts as a match
     #[arg(long, value_name = "N", default_value_t = SHORTEST, value_parser = parse_shortest)]

@@ -60,7 +60,7 @@ impl<'a> Lab<'a> {
         }
     }
 
-    /// The same with the first target a second time, for the A/A control.
+    /// Adds the first target a second time, for the A/A control.
     pub(crate) fn with_control(self, mut control: Option<TargetSession>) -> Self {
         if let Some(control) = &mut control {
             control.attach(self.folder.root(), self.plan);
@@ -344,7 +344,7 @@ impl<'a> Lab<'a> {
         self.reference.as_ref().filter(|(known, _)| known == scene).and_then(|(_, found)| found.clone())
     }
 
-    /// Whether it is known that no target can render the scene's reference.
+    /// Whether the lab knows that no target can render the scene's reference.
     pub(crate) fn lacks_reference(&self, scene: &str) -> bool {
         self.reference.as_ref().is_some_and(|(known, found)| known == scene && found.is_none())
     }

@@ -43,7 +43,7 @@ pub(crate) struct Outcome {
     pub(crate) target: TargetId,
     /// Host threads that rendered; zero for a device.
     pub(crate) threads: u32,
-    /// Whether it is of an external program.
+    /// Whether an external program rendered the level.
     pub(crate) is_program: bool,
     /// Time and rays of the level's samples; of a program, of all samples.
     pub(crate) pass: PassReport,

@@ -35,7 +35,7 @@ const DEFAULT_STUDY: Duration = Duration::from_secs(50);
 /// Seconds of rendering that the levels of a scene get, over all targets, where the user names no levels.
 const LEVELS_SECONDS: f64 = 20.0;
 
-/// The same in the default study, which has three scenes.
+/// Seconds of rendering that the levels of a scene get in the default study, which has three scenes.
 const DEFAULT_LEVELS_SECONDS: f64 = 6.0;
 
 /// A level that is rendered whatever it takes: below it an image says little.
@@ -75,7 +75,7 @@ pub(crate) struct Plan {
     pub(crate) scenes: Vec<Scene>,
     /// The scenes as command lines name them, with the options of how they are read, in the same order.
     pub(crate) specs: Vec<String>,
-    /// The same without the options that they are read with, as programs get them.
+    /// Words that name the scenes, without the options of how they are read, as programs get them.
     pub(super) words: Vec<String>,
     /// Hashes of the files of scenes that only programs read, by the scene's name.
     pub(super) file_hashes: BTreeMap<String, String>,
@@ -105,7 +105,7 @@ pub(crate) struct Plan {
     pub(crate) times: Vec<f64>,
     /// The image that the user gave as the reference.
     pub(crate) reference: Option<Rc<Reference>>,
-    /// Where that image is.
+    /// The file of the reference.
     pub(super) reference_file: Option<PathBuf>,
     /// The integrator that renders references.
     pub(crate) reference_integrator: Integrator,

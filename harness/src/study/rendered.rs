@@ -1,4 +1,4 @@
-//! What a target has rendered: a film of its own sums, or the means that a program wrote.
+//! The image of a target: a film of Lockstep's sums, or the means that a program wrote.
 
 use lockstep_core::Film;
 use lockstep_core::film::InvalidSamples;

@@ -35,7 +35,7 @@ impl StudyTarget {
         }
     }
 
-    /// Whether it reads scene files itself.
+    /// Whether the target reads scene files itself.
     pub(crate) fn reads_scenes(&self) -> bool {
         match self {
             Self::Own(_) => false,

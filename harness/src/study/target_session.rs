@@ -81,7 +81,7 @@ pub(crate) enum Purpose {
         /// The repeat of the same samples, from 0.
         repeat: u32,
     },
-    /// The same under another seed, for the noise floor.
+    /// The levels under another seed, for the noise floor.
     NoiseFloor,
     /// Errors after given times.
     EqualTime,
@@ -135,7 +135,7 @@ impl TargetSession {
         Self { id, info, engine, loaded: None, spp: 0, clock: RenderClock::default(), last: None }
     }
 
-    /// The same a second time, for the A/A control; `None` for a renderer, which is to be opened again.
+    /// A second session of a target, for the A/A control; `None` for a renderer, which is to be opened again.
     pub(crate) fn again(&self) -> Option<Self> {
         match &self.engine {
             Engine::Renderer(..) => None,
@@ -161,7 +161,7 @@ impl TargetSession {
         }
     }
 
-    /// Whether it is an external program.
+    /// Whether the target is an external program.
     pub(crate) fn is_program(&self) -> bool {
         matches!(self.engine, Engine::Program(_))
     }

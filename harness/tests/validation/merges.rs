@@ -225,7 +225,7 @@ fn noise(spp: u32, connects: bool) -> f64 {
 /// Films of an integrator against two references a group. Their product has the squared error alone as its mean, since
 /// the noise of one has nothing to do with that of the other.
 struct Errors {
-    /// Of every group: samples and squared error, as rendered and with all light brighter by [`FOUND_BRIGHTER`].
+    /// Samples and squared error of every group, as rendered and with all light brighter by [`FOUND_BRIGHTER`].
     groups: Vec<Vec<(u32, [f64; 2])>>,
 }
 

@@ -21,7 +21,7 @@ pub(crate) enum ToSend {
     Begin {
         /// Pixels a row.
         width: u32,
-        /// Rows.
+        /// Height in pixels.
         height: u32,
     },
     /// The device's film was emptied.

@@ -39,7 +39,7 @@ impl Identity {
         Self::of_named(&scene.name, &scene.hash, settings, semantics, device)
     }
 
-    /// The same for a scene that is known by its name and hash alone.
+    /// The identity of films of a scene that is known by its name and hash alone.
     pub fn of_named(
         scene: &str,
         scene_hash: &str,

@@ -216,7 +216,7 @@ fn merge(
         match task {
             Task::Warm => warm(image),
             Task::Add(contribution) => {
-                // What else has come is added in the same go over the image
+                // Contributions that are waiting are added in the same pass over the image
                 let mut contributions = vec![contribution];
                 while let Ok(task) = tasks.try_recv() {
                     let Task::Add(contribution) = task else {

@@ -18,7 +18,7 @@ pub enum MergeError {
     /// The films belong to different renders.
     #[error("the films belong to different renders: {0}")]
     Identity(#[from] IdentityMismatch),
-    /// Both hold some samples, which would count twice.
+    /// Samples that both films hold would count twice.
     #[error("both films hold the samples {0}; leave one of them out")]
     Overlap(SampleSet),
     /// A film holds another number of samples than its set says.

@@ -39,7 +39,7 @@ impl WorkerProcess {
         let words = child.stderr.take().map(|mut stderr| {
             std::thread::spawn(move || {
                 let mut bytes = Vec::new();
-                // What was read before an error is still worth showing.
+                // Bytes read before an error are still worth showing.
                 let _ = stderr.read_to_end(&mut bytes);
                 String::from_utf8_lossy(&bytes).trim().to_owned()
             })

@@ -19,7 +19,8 @@ const PROBE: f64 = 0.25;
 const PROBE_SAMPLES: f64 = 16.0;
 /// Work in seconds that a guided worker has before it: enough to hide a message.
 const AHEAD: f64 = 0.15;
-/// The same when little is left, so that all end together: hardly more than the work between two reports.
+/// Work in seconds that a guided worker has before it when little is left, so that all end together: hardly more than the
+/// work between two reports.
 const AHEAD_AT_THE_END: f64 = 0.07;
 /// The share of the rest that a guided worker has before it when little is left.
 const AHEAD_SHARE: f64 = 0.25;
@@ -59,11 +60,11 @@ pub struct Extension {
 pub struct InWork {
     /// The samples.
     pub samples: Range<u32>,
-    /// How many of them are rendered, as far as its worker has said.
+    /// Number of the lease's samples that are rendered, by its worker's last report.
     pub done: u32,
-    /// When it was granted.
+    /// Time at which the lease was granted, in seconds.
     pub granted: f64,
-    /// Whether it repeats another lease.
+    /// Whether the lease repeats another.
     pub backup: bool,
 }
 
@@ -94,7 +95,7 @@ struct Lease {
 struct Worker {
     /// Samples per pixel and second.
     rate: Option<f64>,
-    /// Whether it is the host's processor, which has a small part of a GPU's rate.
+    /// Whether the worker is the host's processor, which has a small part of a GPU's rate.
     on_host: bool,
     /// Whether the rate comes from whole leases, and not from the beginning of the first.
     is_measured: bool,

@@ -1,4 +1,4 @@
-//! Who rendered what and when: the data of a Gantt chart.
+//! Leases by worker, samples and time: the data of a Gantt chart.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use std::ops::Range;
 pub enum Outcome {
     /// The samples are in the image.
     Committed,
-    /// Another copy of its samples was first.
+    /// A copy of the samples by another worker was first.
     Duplicate,
     /// The worker was lost before the film arrived.
     Lost,
@@ -37,7 +37,7 @@ pub struct Interval {
     pub samples: Range<u32>,
     /// The lease's fate.
     pub outcome: Outcome,
-    /// Whether it repeated another worker's lease.
+    /// Whether the lease repeated another worker's.
     pub backup: bool,
 }
 

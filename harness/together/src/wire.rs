@@ -107,7 +107,7 @@ pub(crate) enum Report {
         lease: u64,
         /// Pixels a row.
         width: u32,
-        /// Rows.
+        /// Height in pixels.
         height: u32,
         /// Samples per pixel.
         spp: u32,

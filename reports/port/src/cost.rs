@@ -73,14 +73,14 @@ impl Layout {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lines {
-    /// On the host.
+    /// Lines of code on the host.
     pub host: usize,
-    /// On a device.
+    /// Lines of code on a device.
     pub device: usize,
 }
 
 impl Lines {
-    /// Both.
+    /// Lines of code on host and device together.
     pub fn total(&self) -> usize {
         self.host + self.device
     }
@@ -109,7 +109,7 @@ pub struct PortCost {
 pub struct Cost {
     /// Lines that every backend shares.
     pub shared: Lines,
-    /// Files of those.
+    /// Files that every backend shares.
     pub shared_files: usize,
     /// The backends, by name.
     pub ports: Vec<PortCost>,

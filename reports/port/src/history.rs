@@ -10,9 +10,9 @@ use super::cost::{Layout, SHARED};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PairHistory {
-    /// One backend.
+    /// The first backend.
     pub a: String,
-    /// The other.
+    /// The second backend.
     pub b: String,
     /// Changes that touched both.
     pub both: usize,

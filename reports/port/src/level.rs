@@ -13,7 +13,7 @@ use super::lexer::{Kind, Language, Token};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Nothing: tokens as they are written.
+    /// Tokens as they are written, nothing taken out.
     Raw,
     /// Words of CUDA, OpenCL, C and Rust that mean the same become one (the table in [`super::dialect`]),
     /// suffixes of numbers go, and so do attributes.
@@ -26,7 +26,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// All, from the least taken out.
+    /// All levels, from the one that takes out least.
     pub const ALL: [Self; 3] = [Self::Raw, Self::Dialect, Self::Names];
 
     /// The heading in tables.

@@ -30,7 +30,7 @@ pub const SHORTEST: usize = 20;
 pub struct Matched {
     /// Lines with a token that counts at this level.
     pub lines: usize,
-    /// Lines of these that a match covers.
+    /// Lines with such a token that a match covers.
     pub matched: usize,
 }
 
@@ -84,9 +84,9 @@ pub struct Side {
 pub struct Similarity {
     /// The shortest run of tokens that counted.
     pub shortest: usize,
-    /// The sides.
+    /// The first side.
     pub a: Side,
-    /// The second.
+    /// The second side.
     pub b: Side,
     /// Pairs of files that share something, most lines first.
     pub pairs: Vec<Pair>,
@@ -133,10 +133,10 @@ fn sum(a: Levels, b: Levels) -> Levels {
 
 /// The matches at one level.
 struct Comparison {
-    /// Of each file of the first side, what is found in any file of the second.
+    /// Matches of each file of the first side in any file of the second.
     a: Vec<Matched>,
     b: Vec<Matched>,
-    /// Of pairs that share a tile.
+    /// Matches of pairs of files that share a tile.
     pairs: HashMap<(usize, usize), (Matched, Matched)>,
 }
 

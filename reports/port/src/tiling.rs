@@ -11,9 +11,9 @@ use super::winnow::gram_hashes;
 pub struct Tile {
     /// Symbols in the run.
     pub length: usize,
-    /// Where it starts in the first file.
+    /// Start of the run in the first file.
     pub a: usize,
-    /// Where it starts in the second.
+    /// Start of the run in the second file.
     pub b: usize,
 }
 

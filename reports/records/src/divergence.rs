@@ -37,7 +37,7 @@ pub struct Divergence {
     pub quantities: Vec<QuantityDivergence>,
     /// Why no path was compared; else empty.
     pub reason: String,
-    /// The command that shows the paths of a pixel that differs, where no path that was compared diverges; else empty.
+    /// The command that shows the paths of a pixel that differs; empty unless all compared paths agree.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub command: String,
     /// How both targets were compiled; `fast` when either was.
@@ -132,8 +132,8 @@ impl Divergence {
         self.quantities.iter().max_by_key(|row| row.diverging).filter(|row| row.diverging > 0)
     }
 
-    /// The command that shows the worst path that diverges at the quantity at which most do, else one of a pixel that
-    /// differs; nothing where no paths were compared.
+    /// The command that shows the worst path of the quantity at which most paths diverge; without divergence, a path of a
+    /// pixel that differs. Nothing if no paths were compared.
     pub fn trace_command(&self) -> Option<&str> {
         let rows = self.main().into_iter().chain(&self.quantities);
         let worst = rows.flat_map(|row| &row.worst).map(|path| path.command.as_str());

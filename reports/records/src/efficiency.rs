@@ -13,7 +13,7 @@ pub struct Efficiency {
     pub scene: String,
     /// The target by the first integrator.
     pub a: String,
-    /// The same by the second.
+    /// The target by the second integrator.
     pub b: String,
     /// Samples per pixel of both images.
     pub spp: u32,
@@ -35,13 +35,13 @@ pub struct Efficiency {
     pub tiles: u64,
     /// Tiles in which B is the more efficient.
     pub won_by_b: u64,
-    /// B's efficiency over A's that a tenth of the tiles is not above.
+    /// B's efficiency over A's that a tenth of the tiles does not exceed.
     #[serde(with = "float")]
     pub tenth: f64,
-    /// The same for half of the tiles.
+    /// B's efficiency over A's that half of the tiles does not exceed.
     #[serde(with = "float")]
     pub median: f64,
-    /// The same for nine tenths.
+    /// B's efficiency over A's that nine tenths of the tiles do not exceed.
     #[serde(with = "float")]
     pub nine_tenths: f64,
     /// B's efficiency over A's on the whole image by every seed, the first seed's first: each from the errors of the seed's

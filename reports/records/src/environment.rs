@@ -47,7 +47,7 @@ pub struct TargetInfo {
     /// Resources of its kernels, known once they were compiled; empty where none are reported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelResources>,
-    /// How it is run, where it is an external program.
+    /// The command of a target that is an external program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
 }

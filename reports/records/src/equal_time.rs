@@ -49,7 +49,7 @@ pub struct EqualTime {
 }
 
 impl EqualTime {
-    /// The same with the errors of a comparison with the reference.
+    /// Sets the errors of a comparison with the reference.
     pub fn with_errors(self, m: &Metrics) -> Self {
         Self { errors: Errors::from(m), float: Some(m.float), ..self }
     }

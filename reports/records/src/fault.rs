@@ -1,4 +1,4 @@
-//! What is wrong with the fields of a record, in the words of its format.
+//! Faults in the fields of a record, in the words of its format.
 
 use crate::Record;
 use serde_json::{Map, Value};

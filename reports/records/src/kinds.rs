@@ -347,11 +347,11 @@ pub struct Bounce {
     pub bounce: u32,
     /// Extension rays traced.
     pub extension_rays: u64,
-    /// How many of them hit a surface.
+    /// Number of extension rays that hit a surface.
     pub hits: u64,
     /// Shadow rays traced from those hits.
     pub shadow_rays: u64,
-    /// How many of them reached their light.
+    /// Number of shadow rays that reached their light.
     pub unoccluded: u64,
     /// How the target was compiled.
     pub mode: Mode,

@@ -86,8 +86,8 @@ impl RecordLog {
 
     /// Appends one point, usually several records, in one write, and waits until the disk has it.
     ///
-    /// When that fails, what was written of the point is taken back as far as the disk allows, so that a log
-    /// that is appended to after some space was freed has no torn line in the middle.
+    /// On failure the part that was written is cut off again as far as the disk allows. A later append, once there is
+    /// space, then leaves no torn line in the middle.
     ///
     /// # Errors
     /// [`RecordError::Io`] when the disk is full or the file cannot be written.

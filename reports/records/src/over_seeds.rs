@@ -21,7 +21,7 @@ pub struct OverSeeds {
     pub seeds: Vec<u64>,
     /// How both targets were compiled; `fast` when either was.
     pub mode: Mode,
-    /// As in [`Difference`].
+    /// The verdict, as in [`Difference`].
     pub verdict: String,
     /// Why, in a sentence.
     pub reason: String,

@@ -19,7 +19,7 @@ pub struct PortSimilarity {
     pub b_parts: Vec<Part>,
     /// The pairs of files that share the most lines.
     pub pairs: Vec<Pair>,
-    /// How many more pairs share something.
+    /// Number of further pairs of files that share something.
     pub further_pairs: usize,
 }
 

@@ -32,7 +32,7 @@ macro_rules! record_kinds {
             Other(serde_json::Map<String, Value>),
         }
 
-        /// Whether this version knows a kind.
+        /// Whether the running version knows a kind.
         fn is_known(kind: &str) -> bool {
             [$($kind, $($old,)?)*].contains(&kind)
         }

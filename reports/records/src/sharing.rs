@@ -44,14 +44,14 @@ pub struct Sharing {
 pub struct Lease {
     /// The target.
     pub target: String,
-    /// When it began, in milliseconds since the pass began.
+    /// Start of the lease, in milliseconds since the pass began.
     pub start_ms: f64,
-    /// When its samples were rendered.
+    /// End of the lease, when its samples were rendered, in milliseconds since the pass began.
     pub end_ms: f64,
     /// Samples of every pixel.
     pub spp: u32,
     /// `committed`; `duplicate` where another copy was first; `lost` with its worker.
     pub outcome: String,
-    /// Whether it repeated another target's lease.
+    /// Whether the lease repeated another target's.
     pub backup: bool,
 }

@@ -36,7 +36,7 @@ pub struct Speedup {
     /// Traversal alone.
     #[serde(with = "float")]
     pub trace: f64,
-    /// Everything.
+    /// All stages and what lies between them.
     #[serde(with = "float")]
     pub total: f64,
     /// The mode that `target` was compiled in.

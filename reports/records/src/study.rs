@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 pub mod files {
     /// The records, one JSON object a line.
     pub const RECORDS: &str = "records.jsonl";
-    /// The same, flat.
+    /// The records as one flat table.
     pub const RECORDS_CSV: &str = "records.csv";
-    /// Where, with what and how the study ran.
+    /// The environment of the study: host, targets, settings, command.
     pub const ENVIRONMENT: &str = "environment.json";
     /// Folder of images.
     pub const IMAGES: &str = "images";
@@ -58,7 +58,7 @@ pub struct StudyImage {
 pub struct Study {
     /// The folder it lies in; nothing for one made from records alone.
     pub folder: Option<PathBuf>,
-    /// Where, with what and how.
+    /// The environment of the study: host, targets, settings, command.
     pub environment: Environment,
     /// Pairs compared.
     pub differences: Vec<Difference>,

@@ -23,11 +23,11 @@ pub struct Tune {
     pub group: Option<u32>,
     /// Whether nothing but scheduling and group is other than by default, so that the two make a grid.
     pub in_grid: bool,
-    /// Whether it is the target's default, by whose time the others are divided.
+    /// Whether the configuration is the target's default, by whose time the others are divided.
     pub default: bool,
     /// Which round, from 0. A round times every configuration once.
     pub repeat: u32,
-    /// Whether it is the default's second time in the round, for the floor of the timing.
+    /// Whether the pass is the A/A control: the default's second time in the round.
     pub again: bool,
     /// Samples per pixel.
     pub spp: u32,
@@ -54,10 +54,10 @@ pub struct Tune {
     pub film: String,
     /// Whether film and ray counts are the default's.
     pub identical: bool,
-    /// Whether they must be: the target is exact, and so is the arithmetic.
+    /// Whether film and ray counts must be the default's: the target is exact, and so is the arithmetic.
     pub promised: bool,
-    /// Whether it leaves another film by design, so that its time tells what exactness or another estimator costs and it is
-    /// never the best.
+    /// Whether the configuration leaves another film by design: its time tells the cost of exactness or of another estimator,
+    /// and it is never the best.
     pub measures_only: bool,
     /// Why the target or its device refused the configuration; empty where it ran.
     pub refused: String,

@@ -31,7 +31,7 @@ pub(super) struct LevelImages {
     /// How many pixels of the original make one of these, on a side.
     pub(super) factor: u32,
     pub(super) targets: Vec<TargetImage>,
-    /// The same in linear values, where there is room.
+    /// The images in linear values, where there is room.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) linear: Option<LinearImages>,
 }

@@ -30,7 +30,7 @@ pub(super) struct MapImage {
     factor: u32,
     /// Index of its picture.
     picture: usize,
-    /// Of p-values, the one below which a tile rejects, where records tell.
+    /// The p-value below which a tile rejects, of maps of p-values whose records tell it.
     threshold: Option<f64>,
 }
 

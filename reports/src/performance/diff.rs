@@ -1,4 +1,4 @@
-//! What two studies have in common, and the comparison of it.
+//! Comparison of two studies in the scenes, targets and samples that both have.
 
 use super::changed::{self, Machine};
 use super::errors::{ErrorDiff, errors};
@@ -34,7 +34,7 @@ pub struct StudyDiff {
 /// Why two studies cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiffError {
-    /// Other images were rendered.
+    /// Studies that rendered other images.
     #[error(
         "the studies rendered other images: {before} before, {after} after; run both with the same options"
     )]

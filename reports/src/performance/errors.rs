@@ -17,7 +17,7 @@ pub struct ErrorDiff {
     /// Mean squared error over linear radiance, before.
     #[serde(with = "crate::float")]
     pub before: f64,
-    /// The same, after.
+    /// Mean squared error over linear radiance, after.
     #[serde(with = "crate::float")]
     pub after: f64,
 }

@@ -14,7 +14,7 @@ pub struct FilmDiff {
     pub target: String,
     /// Films of the same samples per pixel and seed in both studies.
     pub compared: usize,
-    /// How many of them differ in a bit.
+    /// Number of films that differ in a bit between the studies.
     pub changed: usize,
     /// Samples per pixel of the first that does.
     pub first_changed_spp: Option<u32>,

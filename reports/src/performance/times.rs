@@ -42,7 +42,7 @@ pub struct TimeDiff {
     /// Million rays a second before, over this time; NaN where no rays were counted.
     #[serde(with = "crate::float")]
     pub mrays_before: f64,
-    /// The same, after.
+    /// Million rays a second after, over this time; NaN where no rays were counted.
     #[serde(with = "crate::float")]
     pub mrays_after: f64,
     /// The verdict; nothing where rounds are too few or the machine is another.

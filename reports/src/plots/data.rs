@@ -36,9 +36,9 @@ pub struct XAxis {
     pub label: String,
     /// The unit of a point that is read out: `spp`.
     pub unit: String,
-    /// Whether it is logarithmic.
+    /// Whether the axis is logarithmic.
     pub log: bool,
-    /// Where it is marked, ascending.
+    /// Values of the tick marks, ascending.
     pub ticks: Vec<f64>,
     /// Texts of the marks in their order; their numbers where there are none.
     pub names: Vec<String>,

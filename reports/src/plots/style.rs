@@ -91,7 +91,7 @@ pub(super) fn draw_svg(
 pub(super) struct Mark {
     /// Left, upper, right and lower edge.
     pub(super) place: (i32, i32, i32, i32),
-    /// Whether it is round.
+    /// Whether the area is a circle.
     pub(super) round: bool,
     /// The text that it shows.
     pub(super) says: String,

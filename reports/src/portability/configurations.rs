@@ -13,7 +13,7 @@ use crate::tuning::{Tuned, tuned};
 pub struct ConfigurationPortability {
     /// The configuration's label.
     pub configuration: String,
-    /// Whether it is every target's default.
+    /// Whether the configuration is every target's default.
     pub own: bool,
     /// Each target with the harmonic mean of the configuration's efficiencies over the scenes, 0 where it was
     /// refused.

@@ -36,7 +36,7 @@ pub struct Platform {
 /// The rate of one target on one platform.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rate {
-    /// Where.
+    /// The platform.
     pub platform: Platform,
     /// The target.
     pub target: String,

@@ -9,8 +9,8 @@ use crate::verdict::StudyVerdict;
 const FOLDED: [&str; 7] =
     ["verdict", "difference-", "identical", "bias", "noise", "tile-tests", "convergence"];
 
-/// The name of a comparison in which identical targets stand for each other: that of the line of the verdict that it
-/// belongs to, with what its own name says besides.
+/// The name of a comparison under its group of identical targets: the subject of its line in the verdict, then the rest of its
+/// own name.
 pub(crate) fn group_name(study: &Study, verdict: &StudyVerdict, d: &Difference) -> String {
     let own = pair_name(study, d);
     let Some(line) = verdict.lines.iter().find(|line| line.is_about(d)) else { return own };

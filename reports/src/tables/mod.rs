@@ -59,9 +59,9 @@ use serde_json::{Map, Value, json};
 /// One cell: what people read and what programs read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// For people.
+    /// The text that people read.
     pub text: String,
-    /// For programs: the unrounded number, or the text; null where there is nothing.
+    /// The value that programs read: the unrounded number, or the text; null where there is nothing.
     pub value: Value,
 }
 
@@ -116,7 +116,7 @@ impl Cell {
 pub struct Column {
     /// The heading.
     pub title: String,
-    /// Whether it holds numbers, which are set flush right.
+    /// Whether the column holds numbers, which are set flush right.
     pub numeric: bool,
 }
 

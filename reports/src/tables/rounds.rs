@@ -22,7 +22,7 @@ pub struct Compared {
     pub scene: String,
     /// The target.
     pub target: String,
-    /// Whether this is the first target's second time: the floor.
+    /// Whether the row is the A/A control: the first target's second time.
     pub again: bool,
     /// The compared time: `total`, `trace`, `shade`.
     pub quantity: &'static str,

@@ -159,7 +159,7 @@ fn jobs(list: &[Displacement], builder: &SceneBuilder, warnings: &mut Warnings) 
                 warnings.add(place(one), "spheres have no triangles to displace; they stay as they are");
             }
         }
-        // What is out of range here is the builder's to refuse.
+        // The builder refuses indices out of range and values that are not finite.
         let valid = mesh.triangles.iter().flatten().all(|&v| (v as usize) < mesh.positions.len())
             && mesh.positions.iter().flatten().all(|v| v.is_finite());
         if !valid || fields.iter().all(|&field| field == STILL) {

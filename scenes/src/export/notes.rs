@@ -1,4 +1,4 @@
-//! What another renderer cannot express of a scene.
+//! Features of a scene that another renderer cannot express.
 
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Material, MaterialKind, NONE};

@@ -18,7 +18,7 @@ pub(super) struct Container<'a> {
     pub(super) binary: Option<&'a [u8]>,
 }
 
-/// Whether these bytes begin like a container.
+/// Whether bytes begin like a container.
 pub(super) fn is_container(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }

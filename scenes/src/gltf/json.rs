@@ -118,7 +118,7 @@ impl<'a> Item<'a> {
         Some(out)
     }
 
-    /// The same in single precision.
+    /// A property that is an array of exactly `N` numbers, in single precision.
     pub(super) fn floats<const N: usize>(&self, key: &str) -> Option<[f32; N]> {
         self.numbers::<N>(key).map(|v| v.map(|x| x as f32))
     }

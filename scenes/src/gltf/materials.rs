@@ -25,7 +25,7 @@ pub(super) struct Surface {
     pub(super) uv_sets: u32,
     /// Texture coordinates along which it needs tangents, for a normal map, that of its clearcoat, or anisotropy.
     pub(super) tangent_uv: Option<u32>,
-    /// Whether it has layers along tangents that glTF wants given, since no normal map says how to compute them.
+    /// Whether the surface has layers along tangents that glTF wants given, since no normal map says how to compute them.
     pub(super) asks_for_tangents: bool,
     /// The largest component of what it emits.
     pub(super) emission: f32,

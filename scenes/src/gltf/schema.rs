@@ -7,9 +7,9 @@ pub(super) enum Kind {
     Flag,
     /// A string.
     Text,
-    /// One of these strings; others are a warning, since later versions may add some.
+    /// A choice among these strings; others are a warning, since later versions may add some.
     Choice(&'static [&'static str]),
-    /// One of these numbers; others are a warning likewise.
+    /// A choice among these numbers; others are a warning likewise.
     Code(&'static [u64]),
     /// A whole number in a range.
     Whole(u64, u64),

@@ -460,7 +460,7 @@ fn specular_glossiness_is_converted_to_metallic_roughness() {
             d["extensionsRequired"] = json!(["KHR_materials_pbrSpecularGlossiness"]);
             d["images"] = json!([{"uri": PIXEL}]);
             d["textures"] = json!([{"source": 0}]);
-            // What stands in its place for other readers is not used.
+            // The fallback for other readers is not used.
             d["materials"] = json!([{
                 "pbrMetallicRoughness": {"baseColorFactor": [0, 0, 1, 1], "baseColorTexture": {"index": 0}},
                 "extensions": {"KHR_materials_pbrSpecularGlossiness": own},

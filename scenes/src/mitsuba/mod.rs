@@ -46,7 +46,7 @@ pub(crate) fn load(
     let cameras = sensors::cameras(&document, builder.bounds(), warnings)?;
     emitters::add(&source, &mut textures, builder, warnings)?;
     document.objects[document.root].warn_of_unread(warnings);
-    // What a file calls an emitter is a lamp, however dim.
+    // An emitter of the file is a lamp, however dim.
     Ok(Contents { cameras, brightest: if brightest > 0.0 { f32::INFINITY } else { 0.0 } })
 }
 

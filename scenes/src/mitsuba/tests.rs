@@ -227,7 +227,7 @@ fn old_versions_place_textures_by_offsets_and_factors() {
     let text = "<shape type='rectangle'><bsdf type='diffuse'><texture name='reflectance' type='bitmap'><string name='filename' value='t.png'/>\
                 <string name='filterType' value='trilinear'/><float name='uscale' value='2'/><float name='uoffset' value='0.25'/></texture></bsdf></shape>";
     let texture = scene_in(folder.path(), text).scene.textures[0];
-    // What Mitsuba 3.9.1 makes of the same: the offset is scaled too.
+    // Mitsuba 3.9.1 scales the offset too.
     assert_eq!(texture.transform[0], [2.0, 0.0, 0.5, 0.0]);
 }
 

@@ -68,7 +68,7 @@ impl Map {
         self.colors().map(|c| luminance(c.into())).collect()
     }
 
-    /// Another image of the same size and place.
+    /// Replaces the pixels by others of the same size, keeping the place.
     pub(super) fn with_pixels(&self, rgba: Vec<u8>, srgb: bool) -> Self {
         let pixels = Arc::new(Pixels { rgba, width: self.pixels.width, height: self.pixels.height });
         Self { pixels, srgb, factor: [1.0; 3], ..self.clone() }

@@ -1,4 +1,4 @@
-//! What a scene file says, before anything is made of it.
+//! The contents of a scene file, parsed but not yet turned into a scene.
 
 use super::matrix::Matrix;
 use super::params::Params;

@@ -37,7 +37,7 @@ impl Sampled {
         Ok(Self { samples })
     }
 
-    /// The same value at all visible wavelengths.
+    /// A spectrum of one value at all visible wavelengths.
     pub(crate) fn constant(value: f64) -> Self {
         Self { samples: vec![[FIRST_NM, value], [LAST_NM, value]] }
     }
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn colors_of_spectra_are_those_of_mitsuba_3() {
-        // What Mitsuba 3.9.1, scalar_rgb, makes of the same spectra; it sums at 1,000 wavelengths.
+        // Values of Mitsuba 3.9.1, scalar_rgb, which sums at 1,000 wavelengths.
         let of = |text| Sampled::parse(text).unwrap();
         near(of("400:0.5, 700:0.5").reflectance(), [0.497671, 0.499878, 0.497455], 2e-3);
         near(of("400:0.1 500:0.2 600:0.9 700:0.8").reflectance(), [1.0, 0.490208, 0.0992466], 2e-3);

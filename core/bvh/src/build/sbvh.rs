@@ -48,7 +48,7 @@ pub(crate) fn spatial_splits(triangles: &[[Vec3; 3]], mut whole: Vec<Reference>)
 enum Subtree {
     /// The number of references; the builder splits them further.
     Open(usize),
-    /// Both sides of a split.
+    /// The two sides of a split.
     Split(Box<[Side; 2]>),
 }
 
@@ -347,7 +347,7 @@ struct AxisBins {
 impl AxisBins {
     const EMPTY: Self = Self { boxes: [Aabb::EMPTY; BINS], entries: [0; BINS], exits: [0; BINS] };
 
-    /// Both sides of each boundary between bins.
+    /// Costs of the two sides of each boundary between bins.
     fn sides(&self) -> [[SideCost; 2]; BINS - 1] {
         let mut sides = [[SideCost::EMPTY; 2]; BINS - 1];
         let (mut left, mut right) = (SideCost::EMPTY, SideCost::EMPTY);

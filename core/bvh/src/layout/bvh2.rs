@@ -35,7 +35,7 @@ pub const EMPTY: u32 = u32::MAX;
 pub struct Node {
     /// Centre and half extent in x, then in y, of the first child's box.
     pub xy0: [f32; 4],
-    /// The same of the second child's box.
+    /// Centre and half extent in x, then in y, of the second child's box.
     pub xy1: [f32; 4],
     /// Centre and half extent in z of the first child's box, then of the second's.
     pub z: [f32; 4],

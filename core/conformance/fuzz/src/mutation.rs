@@ -46,7 +46,7 @@ const INTEGERS: [u64; 16] = [
     u64::MAX,
 ];
 
-/// The same as text, and more.
+/// Numbers as text that parsers mishandle: limits of integers, infinities, malformed exponents.
 const NUMBERS: [&str; 22] = [
     "0",
     "1",

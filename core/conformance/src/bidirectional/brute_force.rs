@@ -24,9 +24,9 @@ pub(super) struct Densities {
 
 /// The weights of all techniques of a path, zero for those that cannot find it.
 pub(super) struct Weights {
-    /// Of techniques with 0, 1, ... light vertices.
+    /// Weights of the techniques with 0, 1, ... light vertices.
     pub(super) connections: Vec<f64>,
-    /// Of the merge at every surface.
+    /// Weights of the merge at every surface.
     pub(super) merges: Vec<f64>,
 }
 

@@ -179,7 +179,7 @@ pub(crate) fn tile_means_to(
     tile_means_by(subject, scene, &Settings { integrator, bounces, ..Settings::default() }, first_seed)
 }
 
-/// The same by the integrator, the layers and the bounces of these settings, with seeds from the first on.
+/// [`tile_means`] by the integrator, the layers and the bounces of these settings, with seeds from `first_seed` on.
 pub(crate) fn tile_means_by(
     subject: &Subject<'_>,
     scene: &Scene,

@@ -132,7 +132,7 @@ fn surface(x: In<'_>) -> Surface {
     }
 }
 
-/// The same, and whether it keeps the light that scatters more than once.
+/// [`surface`] with the flag that keeps the light which scatters more than once.
 fn keeping_surface(x: In<'_>) -> Surface {
     Surface { multiscatter: x.u(8) & 2 != 0, ..surface(x) }
 }
@@ -939,7 +939,7 @@ const fn camera_and<const N: usize, const M: usize>(more: [Domain; N]) -> [Domai
     all
 }
 
-/// As `store_sub_path` in `kernels/tests/probe.h`.
+/// Stores the end of a sub-path, as `store_sub_path` in `kernels/tests/probe.h` does.
 fn sub_path(out: &mut Out<'_>, wanted: bool, ray: Ray, throughput: Vec3, partial: PartialWeights) {
     out.b(wanted);
     out.v(ray.origin);
@@ -950,7 +950,7 @@ fn sub_path(out: &mut Out<'_>, wanted: bool, ray: Ray, throughput: Vec3, partial
     out.f(partial.vm);
 }
 
-/// As `store_probed_vertex`.
+/// Stores a vertex, as `store_probed_vertex` does.
 fn path_vertex(out: &mut Out<'_>, vertex: Option<&PathVertex>) {
     out.b(vertex.is_some());
     let zero = Vec3::ZERO;
@@ -965,7 +965,7 @@ fn path_vertex(out: &mut Out<'_>, vertex: Option<&PathVertex>) {
     out.f(vertex.map_or(0.0, |v| v.partial.vm));
 }
 
-/// As `store_probed_connection`.
+/// Stores a connection, as `store_probed_connection` does.
 fn pair_connection(out: &mut Out<'_>, connection: Option<PairConnection>) {
     let zero = Vec3::ZERO;
     out.b(connection.is_some());

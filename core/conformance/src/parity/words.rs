@@ -27,12 +27,12 @@ impl In<'_> {
         SampleKey { pixel: self.u(i), sample: self.u(i + 1), seed: self.u(i + 2), ..SampleKey::default() }
     }
 
-    /// As `probe_ray` in `kernels/probe.h`.
+    /// Reads a ray, as `probe_ray` in `kernels/tests/probe.h` does.
     pub(super) fn ray(&self) -> Ray {
         Ray { origin: self.v(0), t_min: 0.0, direction: self.v(3), t_max: self.f(6) }
     }
 
-    /// As `probe_camera` in `kernels/probe.h`.
+    /// Reads a camera, as `probe_camera` in `kernels/tests/probe.h` does.
     pub(super) fn camera(&self) -> CameraFrame {
         CameraFrame {
             eye: self.v(0),

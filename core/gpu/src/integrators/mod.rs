@@ -105,17 +105,17 @@ impl Stage {
         Self { name: None, kernel, first: None, in_last_round: true, single: false }
     }
 
-    /// The same with another kernel in the first round.
+    /// Runs another kernel in the first round.
     pub(crate) const fn first(self, kernel: &'static Kernel) -> Self {
         Self { first: Some(kernel), ..self }
     }
 
-    /// The same in all rounds but the last.
+    /// Leaves the stage out of the last round.
     pub(crate) const fn not_in_last_round(self) -> Self {
         Self { in_last_round: false, ..self }
     }
 
-    /// The same by one work-item.
+    /// Runs the stage by one work-item.
     pub(crate) const fn single(self) -> Self {
         Self { single: true, ..self }
     }

@@ -2,8 +2,8 @@
 //! `_iridescence`, all lobes evaluated together. The counterpart is `kernels/bsdf/layered.h`.
 //!
 //! From the top: a clearcoat (GGX), sheen (Charlie), the specular lobe (GGX, anisotropic, perhaps under a thin film), a
-//! diffuse base or a thin transmitting wall. A layer passes the share of light that it does not reflect, by its directional albedo. What
-//! lies below a layer is scaled by the smaller share of both directions, which is reciprocal and never more than
+//! diffuse base or a thin transmitting wall. A layer passes the share of light that it does not reflect, by its directional
+//! albedo. Lobes below a layer are scaled by the smaller share of both directions, which is reciprocal and never more than
 //! arrives. The diffuse base takes the product of both directions' shares over its mean instead (Kelemen and
 //! Szirmay-Kalos 2001): a white base gives back all that arrives. So does the lobe of what scatters more than once
 //! ([`super::multiscatter`]), which lies where the specular lobe does; under anisotropy it gives back what the smoother
@@ -11,8 +11,9 @@
 //!
 //! A clearcoat may have a normal of its own. Its lobe and its share are then those of directions in its frame, and it
 //! reflects below the horizon of the surface's normal too, as far as the geometry lets it. The mean of the layers' shares
-//! stays that of a coat along the surface, which is the largest of all (an integral of two functions that both fall with
-//! the angle to an axis is largest where the axes are one), so that no coat makes the body reflect more than arrives.
+//! stays that of a coat along the surface. It is the upper bound over all normals of the coat, since the integral of two
+//! functions that fall with the angle to an axis is largest where the axes coincide. So no coat makes the body reflect more
+//! than arrives.
 
 use crate::bsdf::anisotropic::{ggx_sample_anisotropic, reflection_terms_anisotropic, turned, turned_back};
 use crate::bsdf::fresnel::{schlick_scalar, schlick_to};
@@ -231,7 +232,7 @@ impl LobeShapes {
         // Alphas of the specular lobe
         let across = s.alpha();
         let alpha = [across + (1.0 - across) * sqr(layers.anisotropy), across];
-        // What layers let through on the way out
+        // Light that layers let through on the way out
         let coat_out = above.coat(axes.wo_in_coat(wo).z);
         let sheen_out = above.sheen(wo.z);
         Self { above, f0, f90, envelope, alpha, transmitted, coat_out, sheen_out }

@@ -123,7 +123,7 @@ fn sample_multiple(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
         wi = lobe.direction(u);
         single = evaluate_single(s, wo, wi);
     } else {
-        // What was sampled is known to more digits than from its direction
+        // The sample itself tells its value and density to more digits than its direction does
         let scattered = sample_single(s, wo, [lobe.rest_of(u[0]), u[1], u[2]]);
         if scattered.pdf <= 0.0 {
             return ABSORBED;

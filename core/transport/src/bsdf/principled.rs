@@ -1,8 +1,8 @@
 //! glTF metallic-roughness: a diffuse base, a GGX reflection lobe and thin-wall transmission.
 //!
-//! The diffuse base is dimmed by what the layer reflects on the way in and out, and scaled so that a white base
-//! gives back what the layer lets through (Kelemen and Szirmay-Kalos 2001): the albedo for a direction is that
-//! of the layer plus the base colour times the rest. This is reciprocal and never more than arrives.
+//! The diffuse base is dimmed by the layer's reflection on the way in and out, and scaled to give back all transmitted
+//! light if it is white (Kelemen and Szirmay-Kalos 2001). The albedo for a direction is the layer's albedo plus the
+//! base colour times the rest. This is reciprocal and never more than arrives.
 
 use crate::bsdf::fresnel::{schlick, schlick_scalar};
 use crate::bsdf::layer::Layer;
@@ -16,7 +16,7 @@ use lockstep_core::math::{INV_PI, sqr};
 pub(super) struct Lobes {
     /// Reflectance at normal incidence of the specular lobe.
     f0: Vec3,
-    /// The same of its dielectric part.
+    /// Reflectance at normal incidence of the dielectric part of the specular lobe.
     f0_dielectric: f32,
     layer: Layer,
     /// The diffuse colour, dimmed by the layer on the way out.

@@ -31,7 +31,7 @@ pub struct PathState {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Connection {
-    /// From the surface to just before the light.
+    /// Shadow ray from the surface to just before the light.
     pub ray: Ray,
     /// Radiance to add to the path.
     pub radiance: Vec3,

@@ -25,7 +25,7 @@ pub(crate) struct Efficiency<'a> {
     pub(crate) scene: &'a Scene,
     /// The target by the first integrator.
     pub(crate) a: TargetId,
-    /// The same by the second.
+    /// The target by the second integrator.
     pub(crate) b: TargetId,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct PathDivergence<'a> {
     pub(crate) spec: &'a str,
     /// The first target.
     pub(crate) a: TargetId,
-    /// The second.
+    /// The second target.
     pub(crate) b: TargetId,
 }
 

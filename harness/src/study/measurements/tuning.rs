@@ -34,7 +34,7 @@ struct TuningPass<'a> {
     scene: &'a Scene,
     target: TargetId,
     config: KernelConfig,
-    /// Whether it is the target's default.
+    /// Whether the configuration is the target's default.
     is_default: bool,
     repeat: u32,
     /// The default's second time in the round.

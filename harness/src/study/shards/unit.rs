@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Work {
     /// A level of samples per pixel, or a part of one, compared and timed.
     Level,
-    /// The same under another seed, for the noise floor.
+    /// A level under another seed, for the noise floor.
     NoiseFloor,
     /// The image that errors are measured against.
     Reference,

@@ -61,7 +61,7 @@ pub(crate) struct Manifest {
     pub(crate) unit: Unit,
     /// The machine.
     pub(crate) host: HostInfo,
-    /// When it began, in seconds since 1970.
+    /// The time at which the unit began, in seconds since 1970.
     pub(crate) began: f64,
     /// The seconds from then until its films were written.
     pub(crate) seconds: f64,
@@ -83,7 +83,7 @@ pub(crate) struct UnitFilm {
     pub(crate) load: Option<LoadReport>,
     /// Time and rays.
     pub(crate) pass: PassReport,
-    /// The same of the A/A control.
+    /// Time and rays of the A/A control.
     pub(crate) again: Option<PassReport>,
 }
 

@@ -61,7 +61,7 @@ impl UnitFilms {
         })
     }
 
-    /// The same target as the A/A control.
+    /// The films of the A/A control of a target.
     pub(crate) fn control(&self) -> Self {
         Self {
             units: self.units.clone(),

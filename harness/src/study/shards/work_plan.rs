@@ -73,7 +73,7 @@ pub(crate) struct PlannedTarget {
     pub(crate) name: String,
     /// Whether its films are those of every exact target.
     pub(crate) exact: bool,
-    /// Whether it computes on the host's processor.
+    /// Whether the target computes on the host's processor.
     pub(crate) on_host: bool,
 }
 

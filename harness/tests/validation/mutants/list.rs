@@ -7,7 +7,7 @@ use lockstep_gpu::SourcePatch;
 pub(super) struct Mutant {
     /// The mistake in words.
     pub(super) name: &'static str,
-    /// How it is made, in every file that a device may have it from.
+    /// The edits that make the mutant, in every file that a device may have it from.
     pub(super) edits: &'static [SourcePatch],
     /// The quantity at which paths must diverge.
     pub(super) quantity: Quantity,

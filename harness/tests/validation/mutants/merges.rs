@@ -10,9 +10,9 @@ const PHOTONS: &str = "core/gpu/kernels/pairs/photons.h";
 pub(super) struct MergeMutant {
     /// The mistake in words.
     pub(super) name: &'static str,
-    /// How it is made.
+    /// The edit that makes the mutant.
     pub(super) edit: SourcePatch,
-    /// Whether it shows beyond the noise of the images.
+    /// Whether the mutant shows beyond the noise of the images.
     pub(super) beyond_noise: bool,
 }
 

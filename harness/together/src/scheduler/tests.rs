@@ -117,7 +117,7 @@ fn simulate(schedule: Schedule, wanted: u32, machines: &[Machine]) -> Outcome {
         if scheduler.is_complete() {
             break;
         }
-        // What happens at the same time happens before the next grants
+        // Events of the same time come before the next grants
         if events.first().is_some_and(|next| next.0 == time) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What happens to a coordinator: reports of workers, ends of their streams, workers that join.
+//! Events of a coordinator: reports of workers, ends of their streams, workers that join.
 
 use crate::merger::{BLOCK, Spare, Sums};
 use crate::scheduler::WorkerId;
@@ -48,7 +48,7 @@ pub(super) enum Event {
     Closed {
         /// The worker.
         worker: WorkerId,
-        /// How.
+        /// The way in which the worker was lost.
         reason: String,
     },
 }

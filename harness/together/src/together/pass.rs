@@ -205,7 +205,7 @@ impl Together {
         sums: Sums,
     ) {
         let (Some(loaded), Some(pass)) = (&self.loaded, &mut self.pass) else { return };
-        // What is left of an earlier pass may be of another scene
+        // A late report of an earlier pass may be of another scene
         if lease < self.first_lease {
             return;
         }

@@ -35,7 +35,7 @@ pub(super) struct Worker {
     pub(super) heard: Instant,
     /// Samples per pixel and second, from the last pass.
     pub(super) rate: Option<f64>,
-    /// Whether it is the host's processor, as its greeting says.
+    /// Whether the worker is the host's processor, as its greeting says.
     pub(super) on_host: bool,
 }
 

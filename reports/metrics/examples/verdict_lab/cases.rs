@@ -64,7 +64,7 @@ fn independent(value: impl Fn(&mut Random) -> f64 + Send + Sync + 'static) -> No
     by_channel(move |random, side| white(random, side, &value))
 }
 
-/// The same in all channels, as of light without colour.
+/// Noise that is the same in all channels, as of light without colour.
 fn grey(value: impl Fn(&mut Random) -> f64 + Send + Sync + 'static) -> Noise {
     Box::new(move |random, side| {
         let field = white(random, side, &value);

@@ -102,7 +102,7 @@ impl Field {
 pub(crate) struct Bilateral(Vec<[f64; 49]>);
 
 impl Bilateral {
-    /// Of the deviations in space and in the values of the guide.
+    /// A bilateral filter of these standard deviations in space and in the values of the guide.
     pub(crate) fn of(guide: &Field, space: f64, range: f64) -> Self {
         let of_pixel = |i: usize| {
             let (x, y) = ((i % guide.side) as i64, (i / guide.side) as i64);

@@ -5,9 +5,9 @@ use crate::image_io::LinearImage;
 /// Which of the two images of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The first.
+    /// The first image.
     A,
-    /// The second.
+    /// The second image.
     B,
 }
 
@@ -25,7 +25,7 @@ pub enum MetricError {
     /// The images have no pixels.
     #[error("cannot compare images without pixels")]
     Empty,
-    /// One of them has a NaN or an infinity. Such an image is broken: a mean over it would say nothing.
+    /// An image has a NaN or an infinity. Such an image is broken: a mean over it would say nothing.
     #[error(
         "cannot compare: image {side:?} has {value} in channel {channel} of pixel ({x}, {y}), and {count} such pixels in all"
     )]

@@ -57,8 +57,8 @@ impl Plane {
     }
 }
 
-/// Rows that one task filters: few enough that they stay in a core's cache, many enough that the rows above
-/// and below them, which are filtered once more, cost little.
+/// Rows that one task filters: few enough to stay in a core's cache, many enough to make the rows filtered twice, above and
+/// below, cheap.
 const BAND: usize = 48;
 
 /// Buffers of a task that filters.

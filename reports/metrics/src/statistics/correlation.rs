@@ -46,19 +46,19 @@ const MOST_PIXELS: usize = 1 << 18;
 pub(super) struct Correlation {
     /// The last ring of those that are all correlated from the first on.
     pub(super) inner_radius: i32,
-    /// Whether it may go on beyond all lags that were looked at.
+    /// Whether the correlation may go on beyond all lags that were looked at.
     pub(super) is_endless: bool,
     /// By lag, rows of dy; 0 beyond the radius.
     rho: Vec<f64>,
 }
 
 impl Correlation {
-    /// None, as of pixels that share no sample.
+    /// No correlation, as of pixels that share no sample.
     pub(super) fn none() -> Self {
         Self::within(0, &[1.0; WIDTH * WIDTH], 0.0)
     }
 
-    /// Of residuals without bias, such as differences of one side's images.
+    /// The correlation of residuals without bias, such as differences of one side's images.
     pub(super) fn of_residuals(fields: &[Values], size: (usize, usize)) -> Self {
         let sums = fields.iter().map(|field| lags(&normalised(field, size, false), size));
         let rho = sums.reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a + b).collect());
@@ -69,7 +69,7 @@ impl Correlation {
         Self::within(radius, &rho, 0.0)
     }
 
-    /// Of the differences of two sides, which may hold bias.
+    /// The correlation of the differences of two sides, which may hold bias.
     pub(super) fn of_differences(fields: &[Values], size: (usize, usize)) -> Self {
         let values = normalised(&fields[0], size, true);
         // Pixels without any difference tell nothing.
@@ -128,7 +128,7 @@ impl Correlation {
         self.weighted(side, |rho| rho)
     }
 
-    /// The same for products of independent values of this correlation, and for the scatter of squares.
+    /// V for products of independent values of this correlation, and for the scatter of squares.
     pub(super) fn square_factor(&self, side: f64) -> f64 {
         self.weighted(side, |rho| rho * rho)
     }

@@ -18,7 +18,7 @@ pub struct Outlier {
     pub channel: usize,
     /// A minus B there.
     pub difference: f64,
-    /// How many times the local scale of the differences that is.
+    /// The difference over the local scale of the differences.
     pub times: f64,
 }
 

@@ -3,11 +3,10 @@
 //! The difference of two sides with equal noise is symmetric, and then Student's t is safe whatever the tails
 //! (Efron 1969). Where one side is noisier the difference is as skew as that side's noise, and the mean of a
 //! tile that misses the rare bright samples is low by more than its scatter tells. The skewness γ is pooled
-//! over the image from differences over the spread of their tile (median absolute deviation), where the
-//! greatest of them are significantly of one sign, or where so few outliers that no sign is significant are of
-//! one sign and, at the upper bound of their number, make up a share of the mean that some tile would reject by;
-//! else it is 0. The t statistic of n values, `T = √n W`, is
-//! then replaced by `√n g(W)` (Hall 1992, "On the removal of skewness by transformation", JRSS B 54(1)):
+//! over the image from differences over the spread of their tile (median absolute deviation). It is not 0 in two
+//! cases: the greatest differences are significantly of one sign; or the outliers are too few for significance, all
+//! of one sign, and at the upper bound of their number their share of the mean would let some tile reject. The t
+//! statistic of n values, `T = √n W`, is then replaced by `√n g(W)` (Hall 1992, "On the removal of skewness by transformation", JRSS B 54(1)):
 //!
 //! `g(W) = ((1 + γW/3)³ − 1) / γ + γ / 6n`,
 //!

@@ -99,7 +99,7 @@ pub struct StructureTest {
     pub family: Family,
     /// The p-value, corrected for its family and for all others.
     pub p: f64,
-    /// Where.
+    /// The region that the test found.
     pub region: Region,
     /// A shift in pixels, of [`Family::Shift`]; the pixels that stand out, of [`Family::Pixels`].
     pub amount: (i32, i32),
@@ -119,11 +119,11 @@ pub struct TestResult {
     pub tests_rejected: usize,
     /// Tiles of the finest scale that were tested.
     pub tiles: usize,
-    /// How many of them reject in any channel.
+    /// Number of finest tiles that reject in any channel.
     pub tiles_rejected: usize,
-    /// Of the tiles that reject the one with the greatest difference; where none does the most significant.
+    /// The rejecting tile with the greatest difference; without any, the most significant tile.
     pub worst: Region,
-    /// The tiles that decided: those that reject, without those that hold a finer one that does.
+    /// The tiles that decided: rejecting tiles that hold no finer rejecting tile.
     pub deciding: Vec<Region>,
     /// Tests of structure, those with the least p-value first.
     pub structure: Vec<StructureTest>,
@@ -143,7 +143,7 @@ pub struct TestResult {
     pub precision: Precision,
     /// Pixels that stand out from their surroundings, the farthest first: at most sixteen.
     pub outliers: Vec<Outlier>,
-    /// How many stand out in all.
+    /// Number of pixels that stand out, of which [`Self::outliers`] holds the farthest.
     pub outlier_count: usize,
     /// Errors between the sides and within them.
     pub noise: NoiseFloor,

@@ -30,9 +30,9 @@ pub(super) struct TileTests {
     pub(super) rejected: usize,
     /// Finest tiles tested.
     pub(super) tiles: usize,
-    /// How many of them reject in any channel.
+    /// Number of finest tiles that reject in any channel.
     pub(super) tiles_rejected: usize,
-    /// Of the tiles that reject, the one with the greatest difference; without any the most significant.
+    /// The rejecting tile with the greatest difference; without any, the most significant tile.
     pub(super) worst: Region,
     /// Tiles that reject, each with no finer one inside it that does.
     pub(super) deciding: Vec<Region>,

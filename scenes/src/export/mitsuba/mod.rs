@@ -1,8 +1,8 @@
 //! Scenes as Mitsuba 3 reads them: `scene.xml`, meshes as PLY, textures and sky as PFM.
 //!
 //! The document has the parameters `width`, `height`, `spp`, `seed` and `max_depth`. Conventions that differ are matched:
-//! a box filter, no Russian roulette, a depth that counts the camera's vertex, surfaces that reflect on both sides, rows of
-//! a sky image that lie at the poles. What has no counterpart is named and replaced by the nearest thing.
+//! a box filter, no Russian roulette, a depth with the camera's vertex, two-sided reflection, first and last row of a sky
+//! image at the poles. A feature without a counterpart is named and replaced by the nearest one.
 
 mod materials;
 mod meshes;

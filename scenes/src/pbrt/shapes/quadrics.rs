@@ -44,7 +44,7 @@ fn part_of_sphere(radius: f64, low: f64, high: f64, turn: f64) -> Geometry {
     })
 }
 
-/// Another surface of rotation about z.
+/// A surface of rotation about z that is no sphere.
 pub(super) fn quadric(class: &str, params: &Params, context: &mut Context<'_, '_>) -> Result<Geometry> {
     let turn = turn(params, context)?;
     tessellated(class, params, context);

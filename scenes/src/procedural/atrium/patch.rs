@@ -25,7 +25,7 @@ impl Frame {
     pub(super) const WORLD: Self =
         Self { origin: Vec3::ZERO, x: vec3(1.0, 0.0, 0.0), z: vec3(0.0, 0.0, 1.0) };
 
-    /// The same orientation elsewhere; `offset` is in this frame.
+    /// Moves the origin by an offset in the frame, keeping the orientation.
     pub(super) fn moved(self, x: f32, y: f32, z: f32) -> Self {
         Self { origin: self.point(vec3(x, y, z)), ..self }
     }

@@ -259,7 +259,7 @@ fn albedo_by(points: u32, s: &Surface, l: &SurfaceLayers, wo: Vec3) -> f64 {
     sum / f64::from(points)
 }
 
-/// The same by midpoints over the square root of the cosine and the azimuth, which suits sheen at the horizon.
+/// [`albedo`] by midpoints over the square root of the cosine and the azimuth, which suits sheen at the horizon.
 fn integrated_albedo(s: &Surface, l: &SurfaceLayers, wo: Vec3) -> f64 {
     const STEPS: u32 = 240;
     let step = |i: u32| (i as f32 + 0.5) / STEPS as f32;

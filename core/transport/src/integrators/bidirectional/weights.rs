@@ -22,7 +22,7 @@ pub struct PartialWeights {
 }
 
 impl PartialWeights {
-    /// At the first vertex of a light sub-path. `direct_pdf` is the density per solid angle with which light
+    /// Partial weights at the first vertex of a light sub-path. `direct_pdf` is the density per solid angle with which light
     /// sampling there chooses the point on the light, or its product with the squared distance for a light
     /// without area; `emission_pdf` that of the light's ray. `cosine_at_light` is one for lights without a
     /// surface. Light of a delta light cannot be hit.
@@ -40,7 +40,7 @@ impl PartialWeights {
         Self { vcm, vc, vm: vc * ratios.connect }
     }
 
-    /// On a camera ray. `importance` is the density per solid angle of its direction, `light_paths` the
+    /// Partial weights on a camera ray. `importance` is the density per solid angle of its direction, `light_paths` the
     /// number of light sub-paths of a sample index, all of which may reach the pixel.
     #[inline(always)]
     pub fn of_camera(light_paths: f32, importance: f32) -> Self {
@@ -76,7 +76,7 @@ impl PartialWeights {
         self.vcm + self.vc * reverse_pdf + ratios.merge
     }
 
-    /// The same seen from a merge at the surface.
+    /// The sum of this end's ratios as seen from a merge at the surface, with `reverse_pdf` as in [`Self::sum`].
     #[inline(always)]
     pub fn sum_of_merge(self, reverse_pdf: f32, ratios: MergeRatios) -> f32 {
         self.vcm * ratios.connect + self.vm * reverse_pdf

@@ -9,8 +9,8 @@ use super::filters::{Filters, Separable};
 use super::screen::Screen;
 use crate::image_io::LinearImage;
 
-/// Rows of a band: few enough that a band and what lies between stay in a core's cache, many enough that the
-/// rows above and below it, which are filtered as well, cost little.
+/// Rows of a band: few enough for a band and its intermediate values to stay in a core's cache, many enough to make the extra
+/// filtered rows above and below cheap.
 pub(super) const BAND: usize = 32;
 
 /// One band of an image as it is compared, row by row; each list has as many values as the band has pixels.
@@ -31,7 +31,7 @@ pub(super) struct Scratch {
     opponent: [Vec<f32>; 3],
     /// Rows filtered along themselves.
     across: Vec<f32>,
-    /// Both derivatives of a feature, or the terms of a sum.
+    /// The two derivatives of a feature, or the terms of a sum.
     filtered: [Vec<f32>; 2],
 }
 

@@ -30,7 +30,7 @@ pub(super) fn best(a: &LinearImage, b: &LinearImage) -> Option<Filter> {
     let tried: Vec<Filter> = DEVIATIONS
         .par_iter()
         .flat_map_iter(|&deviation| {
-            // What lies beyond the edge no file tells.
+            // No file tells the pixels beyond the edge.
             let edge = (reach(deviation) as u32).min(a.width().min(a.height()) / 4);
             let inner = |image: &LinearImage| {
                 image.cut((edge, edge), (image.width() - 2 * edge, image.height() - 2 * edge))

@@ -45,7 +45,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// In words, with names for the sides.
+    /// The reason in words, with names for the sides.
     pub fn in_words(&self, a: &str, b: &str) -> String {
         match self {
             Reason::Transformed(transform) => format!("{b} is {}", transform.of_in_words(a)),

@@ -69,9 +69,9 @@ pub(super) fn test(setting: &Setting<'_>) -> Option<StructureTest> {
 struct Outstanding {
     /// Values that stand out under each seed.
     by_seed: Vec<f64>,
-    /// Of the pixels that were not found: the sum over seeds of the values that stand out.
+    /// The sum over seeds of the values that stand out in pixels that were not found.
     others: f64,
-    /// Of the pixels that were not found: the sum over pairs of seeds of the values that stand out under both.
+    /// The sum over pairs of seeds of the values that stand out under both in pixels that were not found.
     others_twice: f64,
 }
 
