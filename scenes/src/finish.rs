@@ -1,5 +1,6 @@
 //! Default camera and light for files without their own.
 
+use crate::brightest::brightest;
 use crate::fitted_camera::{Middle, fitted};
 use crate::loaded::{Contents, LoadOptions, LoadedScene};
 use crate::suggest;
@@ -36,8 +37,8 @@ pub(crate) fn finish(
     }
     match (options.view.environment(options)?, closed) {
         (Some(sky), _) => builder.environment = sky,
-        (None, Some(middle)) => add_lamp(&mut builder, contents.brightest, middle, &mut warnings),
-        (None, None) => add_missing_light(&mut builder, contents.brightest, &mut warnings),
+        (None, Some(middle)) => add_lamp(&mut builder, contents.has_lamps, middle, &mut warnings),
+        (None, None) => add_missing_light(&mut builder, contents.has_lamps, &mut warnings),
     }
     Ok(LoadedScene { scene: builder.build()?, warnings: warnings.finish() })
 }
@@ -64,9 +65,9 @@ pub(crate) fn choose(
 }
 
 /// Adds a lamp inside a closed scene without any light, where no sky would enter. A grey surface at the mean
-/// distance has a radiance of a half.
-fn add_lamp(builder: &mut SceneBuilder, brightest: f32, middle: Middle, warnings: &mut Warnings) {
-    if is_lit(builder, brightest) {
+/// distance has a radiance of a half. `has_lamps` as in [`Contents`].
+fn add_lamp(builder: &mut SceneBuilder, has_lamps: bool, middle: Middle, warnings: &mut Warnings) {
+    if light(builder, has_lamps, warnings) == Light::Present {
         return;
     }
     let intensity = Vec3::splat(std::f32::consts::PI * middle.distance * middle.distance);
@@ -75,32 +76,51 @@ fn add_lamp(builder: &mut SceneBuilder, brightest: f32, middle: Middle, warnings
         .add("light", "the file has no light and is closed on all sides; a lamp was placed in its middle");
 }
 
-/// Whether a scene has light: a lamp, an environment, or a surface that emits as much as one.
-fn is_lit(builder: &SceneBuilder, brightest: f32) -> bool {
-    let has_lamp = brightest > LAMP || builder.light_count() > 0;
-    has_lamp || builder.environment != EnvironmentLight::default()
+/// What lights a scene before anything is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Light {
+    /// A lamp, an environment, or a surface that emits as much as a lamp.
+    Present,
+    /// Surfaces that glow.
+    Dim,
+    Missing,
+}
+
+/// The light of a scene, with a warning where it is but a surface that emits.
+fn light(builder: &SceneBuilder, has_lamps: bool, warnings: &mut Warnings) -> Light {
+    if has_lamps || builder.light_count() > 0 || builder.environment != EnvironmentLight::default() {
+        return Light::Present;
+    }
+    let brightest = brightest(builder);
+    if brightest > LAMP {
+        let message = format!(
+            "a material that emits a radiance of {brightest} is taken for the light of the scene, which has no \
+             other; no sky was added (--sky adds one)"
+        );
+        warnings.add("light", message);
+        return Light::Present;
+    }
+    if brightest > 0.0 { Light::Dim } else { Light::Missing }
 }
 
 /// Radiance above which a surface is taken for a lamp: the white of a display. Dimmer ones, such as the dials
 /// of a helmet, glow, but light no scene.
-const LAMP: f32 = 1.0;
+pub(crate) const LAMP: f32 = 1.0;
 
-/// Adds a bright environment to a scene without any light. `brightest` is the largest component of what its
-/// materials emit.
-pub(crate) fn add_missing_light(builder: &mut SceneBuilder, brightest: f32, warnings: &mut Warnings) {
-    if is_lit(builder, brightest) {
-        return;
-    }
+/// Adds a bright environment to a scene without any light. `has_lamps` as in [`Contents`].
+pub(crate) fn add_missing_light(builder: &mut SceneBuilder, has_lamps: bool, warnings: &mut Warnings) {
+    let message = match light(builder, has_lamps, warnings) {
+        Light::Present => return,
+        Light::Dim => {
+            "no surface emits more than a radiance of 1, which would light the scene, and it has no other light; \
+             a bright sky was added"
+        }
+        Light::Missing => "the file has no light; a bright sky was added",
+    };
     builder.environment = EnvironmentLight::Gradient {
         zenith: vec3(0.5, 0.7, 1.0),
         horizon: Vec3::splat(1.0),
         ground: Vec3::splat(0.4),
-    };
-    let message = if brightest > 0.0 {
-        "no material of the file emits more than a radiance of 1, which would light the scene, and it has no \
-         other light; a bright sky was added"
-    } else {
-        "the file has no light; a bright sky was added"
     };
     warnings.add("sky", message);
 }

@@ -9,6 +9,7 @@
 //! the same everywhere.
 
 mod access;
+mod brightest;
 mod displacement;
 pub mod export;
 mod files;

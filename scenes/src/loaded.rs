@@ -81,6 +81,6 @@ pub struct LoadedScene {
 pub(crate) struct Contents {
     /// Cameras with their names, which may be empty.
     pub(crate) cameras: Vec<(String, Camera)>,
-    /// The largest component of what materials emit; zero without emission.
-    pub(crate) brightest: f32,
+    /// Whether it has surfaces that it calls lamps, which light the scene however dim they are.
+    pub(crate) has_lamps: bool,
 }

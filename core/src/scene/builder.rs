@@ -53,6 +53,11 @@ impl SceneBuilder {
         self.materials.len()
     }
 
+    /// The surfaces so far.
+    pub fn materials(&self) -> &[Material] {
+        &self.materials
+    }
+
     /// Adds layers and returns the value of [`Material::layers`] that names them.
     pub fn layers(&mut self, layers: Layers) -> u32 {
         self.layers.push(layers);
@@ -124,7 +129,16 @@ impl SceneBuilder {
         (self.textures.len() - 1) as u32
     }
 
-    /// Adds a mesh and returns its index. A mesh that is never placed is dropped by `build`.
+    /// The texels of a texture's image, row by row from the top, red in the low byte, with the texture; `None` where there
+    /// is no such texture.
+    pub fn texels(&self, texture: u32) -> Option<(&[u32], &Texture)> {
+        let texture = self.textures.get(texture as usize)?;
+        let first = texture.first_texel as usize;
+        let count = texture.width as usize * texture.height as usize;
+        Some((self.texels.get(first..first + count)?, texture))
+    }
+
+    /// Adds a mesh and returns its index. A mesh without an instance is dropped by `build`.
     pub fn mesh(&mut self, mesh: MeshData) -> u32 {
         self.meshes.push(mesh);
         (self.meshes.len() - 1) as u32

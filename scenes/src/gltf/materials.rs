@@ -11,7 +11,7 @@ use crate::textures::Coding;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::clamp;
-use lockstep_core::math::vec3::{Vec3, max_component};
+use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{
     AlphaMode, ImageId, Material, MaterialKind, NONE, Sampler, SceneBuilder, TextureTransform, Wrap,
 };
@@ -27,15 +27,13 @@ pub(super) struct Surface {
     pub(super) tangent_uv: Option<u32>,
     /// Whether the surface has layers along tangents that glTF wants given, since no normal map says how to compute them.
     pub(super) asks_for_tangents: bool,
-    /// The largest component of what it emits.
-    pub(super) emission: f32,
 }
 
 /// glTF's default material.
 pub(super) fn default_surface(builder: &mut SceneBuilder) -> Surface {
     let material = Material { flags: Material::SINGLE_SIDED, ..Material::principled([1.0; 3], 1.0, 1.0) };
     let material = builder.material(material);
-    Surface { material, uv_sets: 0, tangent_uv: None, asks_for_tangents: false, emission: 0.0 }
+    Surface { material, uv_sets: 0, tangent_uv: None, asks_for_tangents: false }
 }
 
 /// Reads all materials with their images.
@@ -73,14 +71,11 @@ pub(super) fn load(
         }
         let normal_map_uv = normal_map_uv.filter(|_| material.normal_texture != NONE);
         let tangent_uv = normal_map_uv.or(tangents);
-        let is_lamp = material.flags & Material::UNLIT == 0;
-        let emission = if is_lamp { max_component(material.emission) } else { 0.0 };
         out.push(Surface {
             material: reader.builder.material(material),
             uv_sets: reader.uv_sets,
             tangent_uv,
             asks_for_tangents: lobes::follow_tangents(&item) && !item.has("normalTexture"),
-            emission,
         });
     }
     Ok(out)

@@ -53,8 +53,7 @@ struct Source<'a> {
     variant: Option<u64>,
 }
 
-/// Reads a file's bytes into a builder; URIs are relative to the folder of `access`. Returns cameras and the brightest
-/// emission.
+/// Reads a file's bytes into a builder; URIs are relative to the folder of `access`. Returns the cameras.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Scene`] with a JSON pointer or byte offset.
@@ -123,8 +122,7 @@ pub(crate) fn load(
     let nodes = graph.placed;
     views::lights(&root, &nodes, builder, warnings);
     let cameras = views::cameras(&root, &nodes, warnings);
-    let brightest = surfaces.iter().map(|s| s.emission).fold(0.0, f32::max);
-    Ok(Contents { cameras, brightest })
+    Ok(Contents { cameras, has_lamps: false })
 }
 
 fn parse_json(text: &[u8], offset: usize, warnings: &Warnings) -> Result<Value> {

@@ -4,6 +4,7 @@ use lockstep_core::scene::{AlphaMode, Layers, LightKind, Material, NONE, Texture
 use serde_json::{Value, json};
 
 mod draco;
+mod emitters;
 mod poses;
 mod variants;
 

@@ -42,12 +42,12 @@ pub(crate) fn load(
     let document = Document::read(bytes, access, warnings)?;
     let mut textures = Textures::read(&document, access, warnings)?;
     let source = Source { document: &document, access };
-    let brightest = shapes::add(&source, &mut textures, builder, overrides, warnings)?;
+    let has_lamps = shapes::add(&source, &mut textures, builder, overrides, warnings)?;
     let cameras = sensors::cameras(&document, builder.bounds(), warnings)?;
     emitters::add(&source, &mut textures, builder, warnings)?;
     document.objects[document.root].warn_of_unread(warnings);
     // An emitter of the file is a lamp, however dim.
-    Ok(Contents { cameras, brightest: if brightest > 0.0 { f32::INFINITY } else { 0.0 } })
+    Ok(Contents { cameras, has_lamps })
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ pub(super) fn add(
     builder: &mut SceneBuilder,
     overrides: &mut MaterialOverrides,
     warnings: &mut Warnings,
-) -> Result<f32> {
+) -> Result<bool> {
     let mut collector = Collector {
         source,
         jobs: Vec::new(),
@@ -62,7 +62,7 @@ pub(super) fn add(
     let Collector { jobs, groups, instances, .. } = collector;
     let files = read_files(&jobs, source, warnings)?;
     let mut surfaces =
-        Surfaces { source, textures, known: HashMap::new(), materials: HashMap::new(), brightest: 0.0 };
+        Surfaces { source, textures, known: HashMap::new(), materials: HashMap::new(), emits: false };
     let mut ready: Vec<(Option<usize>, String, Ready)> = Vec::new();
     let mut budget = Budget::of_triangles(source.access.limits, bytes_of(&files));
     for job in &jobs {
@@ -73,7 +73,7 @@ pub(super) fn add(
         }
         object.warn_of_unread(warnings);
     }
-    let brightest = surfaces.brightest;
+    let emits = surfaces.emits;
     let make = |(_, place, one): &(Option<usize>, String, Ready)| {
         let mut own = Warnings::new("");
         (one.make(place, &mut own), own)
@@ -97,7 +97,7 @@ pub(super) fn add(
             builder.instance(*mesh, to_world.affine());
         }
     }
-    Ok(brightest)
+    Ok(emits)
 }
 
 /// Finds shapes in the order of the file.
@@ -313,7 +313,7 @@ struct Surfaces<'a> {
     known: HashMap<Option<usize>, Surface>,
     /// Materials by surface and lamp, for surfaces that are the same on all shapes.
     materials: HashMap<(Option<usize>, Option<usize>), u32>,
-    brightest: f32,
+    emits: bool,
 }
 
 /// A mesh with what is to be done to it.
@@ -446,7 +446,7 @@ impl Surfaces<'_> {
         }
         let name = bsdf.map(|index| self.source.document.objects[index].id.as_str());
         overrides.apply(name.filter(|name| !name.is_empty()), &mut material, builder);
-        self.brightest = self.brightest.max(max_component(material.emission));
+        self.emits |= max_component(material.emission) > 0.0;
         let index = builder.material(material);
         if is_shared {
             self.materials.insert((bsdf, lamp), index);

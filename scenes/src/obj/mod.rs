@@ -40,13 +40,12 @@ pub(crate) fn load(
         }
     }
     let surfaces = surfaces::build(&parsed, &library, access, builder, overrides, warnings)?;
-    let brightest = surfaces.iter().map(|s| s.emission).fold(0.0, f32::max);
     let mesh = mesh::assemble(parsed, &surfaces, warnings);
     if !mesh.triangles.is_empty() {
         let mesh = builder.mesh(mesh);
         builder.instance(mesh, IDENTITY);
     }
-    Ok(Contents { cameras: Vec::new(), brightest })
+    Ok(Contents::default())
 }
 
 /// A file's geometry without its materials, for scenes that name their own.

@@ -8,7 +8,7 @@ use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::math::clamp;
-use lockstep_core::math::vec3::{Vec3, luminance, max_component};
+use lockstep_core::math::vec3::{Vec3, luminance};
 use lockstep_core::scene::{
     AlphaMode, ImageId, Material, NONE, Sampler, SceneBuilder, TextureTransform, Wrap,
 };
@@ -20,8 +20,6 @@ pub(super) struct Surface {
     pub(super) material: u32,
     /// Whether the material has a normal map, which needs tangents.
     pub(super) normal_map: bool,
-    /// The largest component of what it emits.
-    pub(super) emission: f32,
 }
 
 /// One surface for each material name that the file uses.
@@ -53,8 +51,7 @@ pub(super) fn build(
         };
         overrides.apply(Some(name), &mut material, builder);
         let normal_map = material.normal_texture != NONE;
-        let emission = max_component(material.emission);
-        out.push(Surface { material: builder.material(material), normal_map, emission });
+        out.push(Surface { material: builder.material(material), normal_map });
     }
     Ok(out)
 }

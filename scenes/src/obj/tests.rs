@@ -95,3 +95,22 @@ fn missing_libraries_and_textures_are_warnings() {
     let warnings = loaded(&text, Some("newmtl a\nmap_Kd gone.png\n")).unwrap().warnings;
     assert!(warnings.iter().any(|w| w.place == "gone.png"));
 }
+
+#[test]
+fn a_lamp_without_a_face_or_behind_a_black_texture_gets_a_sky() {
+    let of = |name: &str, map: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        image::RgbImage::from_pixel(2, 1, image::Rgb([0; 3])).save(folder.path().join("black.png")).unwrap();
+        std::fs::write(folder.path().join("m.mtl"), format!("newmtl a\nnewmtl lamp\nKe 5 5 5\n{map}"))
+            .unwrap();
+        let path = folder.path().join("t.obj");
+        let faces = format!("usemtl a\nf 1 2 3\nusemtl {name}\nf 1 3 4\nusemtl lamp\n");
+        std::fs::write(&path, format!("mtllib m.mtl\n{CORNERS}{faces}")).unwrap();
+        let loaded = load(path.to_str().unwrap(), &LoadOptions::default()).unwrap();
+        let says = |words: &str| loaded.warnings.iter().any(|w| w.to_string().contains(words));
+        (says("a bright sky was added"), says("a radiance of 5 is taken for the light of the scene"))
+    };
+    assert_eq!(of("lamp", ""), (false, true));
+    assert_eq!(of("a", ""), (true, false));
+    assert_eq!(of("lamp", "map_Ke black.png\n"), (true, false));
+}

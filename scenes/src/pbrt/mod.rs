@@ -96,7 +96,7 @@ pub(crate) fn load(
     let mut assembly = Assembly::new(&description, builder, overrides, &mut context, textures);
     assembly.place(&world)?;
     // An area light is a lamp, however dim.
-    contents.brightest = if assembly.emits { f32::MAX } else { 0.0 };
+    contents.has_lamps = assembly.emits;
     Ok(contents)
 }
 

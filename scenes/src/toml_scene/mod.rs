@@ -80,7 +80,7 @@ fn load(
     } else if document.spheres.is_empty() {
         return Err(source.error(0, "give `file`, a scene, or `[[spheres]]`"));
     }
-    contents.brightest = contents.brightest.max(spheres::place(&document.spheres, source, &mut builder)?);
+    contents.has_lamps |= spheres::place(&document.spheres, source, &mut builder)?;
     if let Some((name, near)) = overrides.unused().first() {
         let hint = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
         let table = document.materials.iter().find(|material| material.get_ref().name == *name);
@@ -95,7 +95,7 @@ fn load(
     }
     if let Some(color) = document.clay {
         builder.paint(Material::diffuse(color));
-        contents.brightest = 0.0;
+        contents.has_lamps = false;
     }
     light::apply(&document, source, &files, &mut builder)?;
     builder.camera = match &document.camera {
@@ -121,7 +121,7 @@ fn load(
     if let Some(sky) = sky {
         builder.environment = sky;
     } else if document.sky.is_none() {
-        add_missing_light(&mut builder, contents.brightest, &mut warnings);
+        add_missing_light(&mut builder, contents.has_lamps, &mut warnings);
     }
     let mut all = file_warnings.finish();
     all.extend(warnings.finish());

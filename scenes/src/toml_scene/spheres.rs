@@ -2,18 +2,19 @@
 
 use super::Text;
 use super::document::SphereTable;
+use crate::finish::LAMP;
 use lockstep_core::Result;
 use lockstep_core::math::vec3::max_component;
 use lockstep_core::scene::{IDENTITY, Material, MeshData, SceneBuilder, Sphere};
 use toml::Spanned;
 
-/// Adds the spheres to the scene. Returns the largest component of what they emit.
+/// Adds the spheres to the scene. Returns whether one is a lamp.
 pub(super) fn place(
     tables: &[Spanned<SphereTable>],
     source: &Text<'_>,
     builder: &mut SceneBuilder,
-) -> Result<f32> {
-    let mut brightest = 0.0f32;
+) -> Result<bool> {
+    let mut has_lamp = false;
     for table in tables {
         let wrong = |message: &str| Err(source.error(table.span().start, message));
         let SphereTable { center, radius, material: change } = table.get_ref();
@@ -31,11 +32,11 @@ pub(super) fn place(
         }
         let mut material = Material::diffuse([0.8; 3]);
         change.apply(&mut material, builder);
-        brightest = brightest.max(max_component(material.emission));
+        has_lamp |= max_component(material.emission) > LAMP;
         let material = builder.material(material);
         let sphere = Sphere { center: (*center).into(), radius: *radius, material, ..Sphere::default() };
         let mesh = builder.mesh(MeshData { spheres: vec![sphere], ..MeshData::default() });
         builder.instance(mesh, IDENTITY);
     }
-    Ok(brightest)
+    Ok(has_lamp)
 }
