@@ -126,7 +126,8 @@ pub(super) fn follow_tangents(material: &Item<'_>) -> bool {
     anisotropy || clearcoat.is_some_and(|extension| extension.has("clearcoatNormalTexture"))
 }
 
-/// Makes a transmitting material with a volume a dielectric, which refracts; returns its medium.
+/// Makes a transmitting material with a volume a dielectric, which refracts; returns its medium. Whether it is metal, and
+/// how rough it is, are its factors times the means of its texture: the factors' defaults of 1 leave both to the texture.
 pub(super) fn volume(
     reader: &mut Reader<'_, '_>,
     item: &Item<'_>,
@@ -134,10 +135,15 @@ pub(super) fn volume(
 ) -> Option<Layers> {
     let extension = item.extension("KHR_materials_volume")?;
     let is_thick = extension.number("thicknessFactor").unwrap_or(0.0) > 0.0;
-    if !is_thick || material.transmission == 0.0 || material.metallic >= 0.5 {
+    if !is_thick || material.transmission == 0.0 {
         return None;
     }
     let add = |reader: &mut Reader<'_, '_>, what: &str| reader.warnings.add(&extension.at, what);
+    let mean = reader.mean_texel(material.metallic_roughness_texture);
+    if material.metallic * mean.z >= 0.5 {
+        add(reader, "most of the surface is metal, which light does not enter; its volume is left out");
+        return None;
+    }
     if material.transmission < 0.5 {
         add(reader, "most of the surface does not transmit; it is a thin wall without a volume");
         return None;
@@ -146,7 +152,11 @@ pub(super) fn volume(
         add(reader, "the surface around a volume transmits everywhere and wholly");
     }
     if material.metallic_roughness_texture != NONE {
-        add(reader, "the roughness of the surface around a volume is its factor, without its texture");
+        add(
+            reader,
+            "the surface around a volume has one roughness, the mean of its texture, and is nowhere metal",
+        );
+        material.roughness *= mean.y;
     }
     if EXTENSIONS.iter().any(|name| item.extension(name).is_some()) {
         add(reader, "other layers of the surface around a volume are left out");

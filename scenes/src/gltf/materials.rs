@@ -333,6 +333,18 @@ impl Reader<'_, '_> {
         (id, set)
     }
 
+    /// The mean texel of a texture of numbers; white without one.
+    pub(super) fn mean_texel(&self, texture: u32) -> Vec3 {
+        let Some((texels, _)) = self.builder.texels(texture).filter(|_| texture != NONE) else {
+            return Vec3::ONE;
+        };
+        let sums = texels.iter().fold([0u64; 3], |sums, texel| {
+            let own = texel.to_le_bytes();
+            std::array::from_fn(|channel| sums[channel] + u64::from(own[channel]))
+        });
+        sums.map(|sum| (sum as f64 / (255.0 * texels.len() as f64)) as f32).into()
+    }
+
     /// The coordinates that a texture object asks for, which meshes are told; nothing for sets that are not supported.
     fn coordinates(&mut self, info: &Item<'_>) -> Option<Coordinates> {
         let transform = info.extension("KHR_texture_transform");

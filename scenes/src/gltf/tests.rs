@@ -1,6 +1,6 @@
 use crate::{LoadOptions, LoadedScene, load};
 use lockstep_core::math::vec3::{Vec3, length, vec3};
-use lockstep_core::scene::{AlphaMode, Layers, LightKind, Material, NONE, Texture, Wrap};
+use lockstep_core::scene::{AlphaMode, Layers, LightKind, Material, MaterialKind, NONE, Texture, Wrap};
 use serde_json::{Value, json};
 
 mod draco;
@@ -390,6 +390,47 @@ fn volumes_become_dielectrics_with_a_medium() {
     let little = with_volume(0.25, 1.0);
     assert_eq!(little.scene.materials[0].kind, 3);
     assert!(says(&little, "thin wall"), "{:?}", little.warnings);
+}
+
+/// Khronos' ABeautifulGame, GlassHurricaneCandleHolder and IridescenceLamp leave the metallic factor at its default of 1 and
+/// take metalness and roughness from a texture: 0 in its blue channel, so that the surface is glass.
+#[test]
+fn a_volume_with_the_default_metallic_factor_is_glass_where_its_texture_says_so() {
+    let of = |factors: Value, texels: [u8; 2]| {
+        let loaded = with(|d| {
+            let pixels = image::RgbImage::from_fn(2, 1, |x, _| image::Rgb([255, 51, texels[x as usize]]));
+            let mut png = std::io::Cursor::new(Vec::new());
+            pixels.write_to(&mut png, image::ImageFormat::Png).unwrap();
+            let uri = data(png.get_ref()).replace("application/octet-stream", "image/png");
+            d["images"] = json!([{"uri": uri}]);
+            d["textures"] = json!([{"source": 0}]);
+            d["extensionsUsed"] = json!(["KHR_materials_transmission", "KHR_materials_volume"]);
+            d["materials"] = json!([{
+                "pbrMetallicRoughness": factors,
+                "extensions": {
+                    "KHR_materials_transmission": {"transmissionFactor": 1},
+                    "KHR_materials_volume": {"thicknessFactor": 1},
+                },
+            }]);
+            d["materials"][0]["pbrMetallicRoughness"]["metallicRoughnessTexture"] = json!({"index": 0});
+            d["meshes"][0]["primitives"][0]["material"] = json!(0);
+        })
+        .unwrap();
+        let at = "/materials/0/extensions/KHR_materials_volume";
+        let said = loaded.warnings.iter().find(|w| w.place == at).map(|w| w.message.clone());
+        (loaded.scene.materials[0].kind, loaded.scene.materials[0].roughness, said.unwrap_or_default())
+    };
+    let (glass, layered) = (MaterialKind::Dielectric as u32, MaterialKind::Principled as u32);
+    let (kind, roughness, said) = of(json!({}), [0, 0]);
+    assert_eq!((kind, roughness), (glass, 0.2));
+    assert!(said.contains("one roughness"), "{said}");
+    let (kind, roughness, said) = of(json!({}), [255, 0]);
+    assert_eq!((kind, roughness), (layered, 1.0), "half of it is metal");
+    assert!(said.contains("its volume is left out"), "{said}");
+    assert_eq!(of(json!({}), [254, 0]).0, glass, "less than half of it is metal");
+    let half = of(json!({"metallicFactor": 0.5, "roughnessFactor": 0.5}), [254, 254]);
+    assert_eq!((half.0, half.1), (glass, 0.1));
+    assert_eq!(of(json!({"metallicFactor": 0.5}), [255, 255]).0, layered);
 }
 
 #[test]
