@@ -11,14 +11,20 @@ typedef unsigned long long u64;
 #define LS_OUTLINED LS_FN
 #define LS_KERNEL extern "C" __global__
 /* Launch bounds. Traversal is bound by memory latency: eight resident blocks of 128 threads, at 64
- * registers each, gain more than spilling costs. Shading keeps four blocks, at 128 registers. LS_GROUP is the block size of kernels for large blocks;
- * it limits their registers. */
+ * registers each, gain more than spilling costs. So is shading without layers: seven blocks, at 72 registers.
+ * Other stages keep four, at 128. LS_GROUP is the block size of kernels for large blocks; it limits their registers. */
 #ifdef LS_GROUP
 #define LS_TRAVERSAL __launch_bounds__(LS_GROUP, 1024 / LS_GROUP)
 #define LS_STAGE __launch_bounds__(LS_GROUP)
+#define LS_SHADING LS_STAGE
 #else
 #define LS_TRAVERSAL __launch_bounds__(128, 8)
 #define LS_STAGE __launch_bounds__(128, 4)
+#ifdef LS_FEW_REGISTERS
+#define LS_SHADING __launch_bounds__(128, 7)
+#else
+#define LS_SHADING LS_STAGE
+#endif
 #endif
 #define LS_GLOBAL
 #define LS_CONSTANT __constant__

@@ -39,6 +39,7 @@ typedef ulong u64;
 /* Launch bounds. OpenCL has none: compiler flags limit registers. */
 #define LS_TRAVERSAL
 #define LS_STAGE
+#define LS_SHADING
 #define LS_GLOBAL __global
 #define LS_CONSTANT __constant
 #define LS_LOCAL __local

@@ -2,6 +2,7 @@
 
 use crate::device::{DiscoveredDevice, vendor_word};
 use lockstep_core::Mode;
+use lockstep_gpu::KernelFeatures;
 
 /// Flags that every build has.
 pub(crate) const COMMON_FLAGS: &str = "-cl-std=CL1.2";
@@ -34,13 +35,21 @@ pub(crate) fn traversal_flag(device: &DiscoveredDevice) -> Option<&'static str> 
 
 /// The additional flag of all other kernels where [`traversal_flag`] is some: with more registers a
 /// multiprocessor holds three groups of shading in place of four. `LS_STAGE` has the same effect in CUDA.
-pub(crate) const STAGE_FLAG: &str = "-cl-nv-maxrregcount=128";
+const STAGE_FLAG: &str = "-cl-nv-maxrregcount=128";
+
+/// In place of [`STAGE_FLAG`] where programs shade in few registers, as `LS_SHADING` does in CUDA.
+const SHADING_FLAG: &str = "-cl-nv-maxrregcount=72";
+
+/// The additional flag of kernels that do not traverse, for a program's features, where [`traversal_flag`] is some.
+pub(crate) fn stage_flag(features: KernelFeatures) -> &'static str {
+    if features.shade_in_few_registers() { SHADING_FLAG } else { STAGE_FLAG }
+}
 
 /// All flags for a device and a mode, as a study's environment lists them.
 pub(crate) fn all_flags(device: &DiscoveredDevice, mode: Mode) -> String {
     let flags = flags(device, mode);
     match traversal_flag(device) {
-        Some(flag) => format!("{flags} {STAGE_FLAG}; traversal {flag}"),
+        Some(flag) => format!("{flags} {STAGE_FLAG} ({SHADING_FLAG} without layers); traversal {flag}"),
         None => flags,
     }
 }

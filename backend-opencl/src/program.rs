@@ -3,7 +3,7 @@
 use crate::compile::log_of;
 use crate::device::DiscoveredDevice;
 use crate::error::device_error;
-use crate::flags::{STAGE_FLAG, flags, traversal_flag};
+use crate::flags::{flags, stage_flag, traversal_flag};
 use crate::program_cache::load_or_compile;
 use lockstep_core::error::Result;
 use lockstep_core::{KernelConfig, Mode};
@@ -63,7 +63,7 @@ impl Program {
         device: &DiscoveredDevice,
         context: &Context,
         source: &KernelSource,
-        ProgramKey { mode, kind, .. }: ProgramKey,
+        ProgramKey { mode, kind, features }: ProgramKey,
     ) -> Result<Self> {
         let flags = flags(device, mode);
         let build = |flags: &str, filter: fn(&Kernel) -> bool| {
@@ -74,7 +74,7 @@ impl Program {
         let Some(flag) = traversal_flag(device).filter(|_| !kind.records()) else {
             return Ok(Self { kind, kernels: build(&flags, |_| true)?, register_limited: Kernels::new() });
         };
-        let mut kernels = build(&format!("{flags} {STAGE_FLAG}"), |kernel| !kernel.traverses)?;
+        let mut kernels = build(&format!("{flags} {}", stage_flag(features)), |kernel| !kernel.traverses)?;
         let (traversing, register_limited) = build(&format!("{flags} {flag}"), |_| true)?
             .into_iter()
             .partition(|(name, _)| !kernels.contains_key(name));

@@ -11,10 +11,11 @@ use lockstep_conformance::{self as conformance, Subject, require, scenes};
 use lockstep_core::error::Error;
 use lockstep_core::geometry::{FAR, Ray};
 use lockstep_core::math::vec3::{Vec3, vec3};
+use lockstep_core::scene::Material;
 use lockstep_core::{Integrator, Settings};
 use lockstep_core::{Mode, Query, Renderer};
-use lockstep_gpu::SourcePatch;
 use lockstep_gpu::driver::{Device, Wavefront};
+use lockstep_gpu::{Contents, SourcePatch};
 
 /// The devices that are present.
 fn present() -> Vec<DiscoveredDevice> {
@@ -72,6 +73,27 @@ fn sums_by_32_bit_halves_are_those_by_64_bit_atomics() {
         let carries = whole.sums.iter().flatten().filter(|&&sum| sum > i64::from(u32::MAX)).count();
         assert!(carries > 100, "only {carries} sums need their upper half");
         assert_eq!(film(vec![halves]), whole, "{}", found.target);
+    }
+}
+
+#[test]
+fn programs_of_a_scenes_contents_leave_the_film_of_programs_of_all_scenes() {
+    let lamp = Material::emitter([3.0; 3]);
+    let settings = Settings { width: 16, height: 12, ..Settings::default() };
+    // A patch that changes no code: patched programs have the contents of their scene on processors too.
+    let words = "/* Where `kind` may be `k`:";
+    let patch = SourcePatch { file: "kernels/scene/contents.h", from: words, to: "/* Where:" };
+    for scene in [scenes::floor_under_lamp(0.5, lamp, 1.0, Some([64, 192])), scenes::glass_ball(1.5, 30.0)] {
+        let scene = scene.unwrap();
+        assert_ne!(Contents::of(&scene), Contents::ALL);
+        for found in present() {
+            let film = |patches: Vec<SourcePatch>| {
+                let mut device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
+                device.patches = patches;
+                conformance::render(&mut Wavefront::new(device), &scene, &settings, 16).unwrap().0
+            };
+            assert_eq!(film(vec![patch]), film(Vec::new()), "{}: {}", found.target, scene.name);
+        }
     }
 }
 

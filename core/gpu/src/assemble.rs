@@ -11,8 +11,9 @@ use lockstep_core::math::canary;
 use lockstep_core::{Integrator, MergeSums, Order, Sampler, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
-const HEADERS: [Header; 34] = [
+const HEADERS: [Header; 35] = [
     header!("abi.h"),
+    header!("scene/contents.h"),
     header!("scene/scene.h"),
     header!("math/scalar.h"),
     header!("math/vec3.h"),
@@ -277,10 +278,12 @@ fn assemble_with(
         ("LS_PRIORITIES", options.features.priorities),
         ("LS_IRIDESCENCE", options.features.iridescence),
         ("LS_MULTISCATTER", options.features.multiscatter),
+        ("LS_FEW_REGISTERS", options.features.shade_in_few_registers()),
         ("LS_SOBOL", options.features.sampler == Sampler::Sobol),
         ("LS_XORWOW", options.features.sampler == Sampler::Xorwow),
     ];
     let mut defines = defines(&of_options) + &defines(of_build);
+    defines.push_str(&options.features.contents.defines());
     let integrator = plan(options.features.integrator);
     if let Some(shade) = integrator.shade {
         defines.push_str(&format!("#define LS_SHADE {shade}\n"));

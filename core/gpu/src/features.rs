@@ -1,5 +1,6 @@
 //! Kernel features: the parts of the source that a program is built with.
 
+use crate::contents::Contents;
 use lockstep_core::scene::{Instance, SceneData};
 use lockstep_core::{Integrator, KernelConfig, LayerSampling, Sampler, Settings};
 
@@ -26,6 +27,8 @@ pub struct KernelFeatures {
     pub priorities: bool,
     /// Rough surfaces that keep the light which scatters more than once.
     pub multiscatter: bool,
+    /// Kinds of materials, lights and environments, textures, flags and colours of vertices.
+    pub contents: Contents,
     /// The integrator that shades.
     pub integrator: Integrator,
     /// Where its random numbers come from.
@@ -47,6 +50,7 @@ impl KernelFeatures {
             media: true,
             priorities: true,
             multiscatter: true,
+            contents: Contents::ALL,
             integrator,
             sampler: Sampler::Pcg,
             layer_tree: false,
@@ -63,6 +67,13 @@ impl KernelFeatures {
             priorities: self.priorities,
             ..Self::all(self.integrator)
         }
+    }
+
+    /// Whether shading is limited to few registers. What scenes without layers, media and priorities compute fits them
+    /// or nearly so, and waits for memory in more threads at once.
+    pub const fn shade_in_few_registers(self) -> bool {
+        let path = matches!(self.integrator, Integrator::Path | Integrator::Ao);
+        path && !(self.layers || self.media || self.priorities || self.multiscatter)
     }
 
     /// Whether a kernel configuration may pick one lobe where all are taken together.
@@ -89,6 +100,7 @@ impl KernelFeatures {
             media: scene.has_media(),
             priorities: scene.has_priorities(),
             multiscatter: scene.has_multiscatter(),
+            contents: Contents::of(scene),
             iridescence: scene.layers.iter().any(|layers| layers.iridescence > 0.0),
             integrator: settings.integrator,
             sampler: settings.sampler,
@@ -129,7 +141,10 @@ mod tests {
         edit(&mut builder, &mut mesh);
         let mesh = builder.mesh(mesh);
         builder.instance(mesh, IDENTITY);
-        KernelFeatures::of(&builder.build().unwrap(), settings)
+        let scene = builder.build().unwrap();
+        let features = KernelFeatures::of(&scene, settings);
+        assert_eq!(features.contents, Contents::of(&scene));
+        KernelFeatures { contents: Contents::ALL, ..features }
     }
 
     #[test]
@@ -192,7 +207,11 @@ mod tests {
             builder.material(Material::dielectric(1.5, 0.0).with_priority(0));
         };
         assert_eq!(features(nested), KernelFeatures { priorities: true, ..none });
-        assert_eq!(none.for_all_scenes(), KernelFeatures { priorities: false, ..KernelFeatures::default() });
+        let of_one = KernelFeatures { contents: Contents { metals: false, ..Contents::ALL }, ..none };
+        assert_eq!(
+            of_one.for_all_scenes(),
+            KernelFeatures { priorities: false, ..KernelFeatures::default() }
+        );
         let filmed = |builder: &mut SceneBuilder, _: &mut MeshData| {
             let layers = builder.layers(Layers { iridescence: 1.0, ..Layers::NONE });
             builder.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });

@@ -22,6 +22,7 @@
 
 mod assemble;
 pub mod canary;
+mod contents;
 pub mod driver;
 mod features;
 mod header;
@@ -36,6 +37,7 @@ pub mod signatures;
 pub use assemble::{
     ITEMS_IN_TURN, Options, SourcePatch, assemble, assemble_canary, assemble_probes, header_texts, patched,
 };
+pub use contents::{Contents, KnownBits};
 pub use features::KernelFeatures;
 pub use lockstep_core::{KernelResources, KernelSource, TranslationUnit};
 pub use program::{ProgramKind, ProgramOptions};

@@ -74,6 +74,7 @@ pub(super) const MIRRORED: &[(&str, &str, &str)] = &[
 /// Headers without a counterpart: loads and stores, and entry kernels, which the identity of films and of
 /// recorded paths proves.
 const UNPAIRED_HEADERS: &[&str] = &[
+    "contents.h",
     "scene.h",
     "queues.h",
     "path_io.h",

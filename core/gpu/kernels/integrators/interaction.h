@@ -148,9 +148,13 @@ LS_FN Interaction surface_interaction_on_sphere(SceneRef scene, Instance instanc
 
 LS_FN Interaction surface_interaction_new(SceneRef scene, Ray ray, Hit hit) {
     Instance instance = load_instance(scene, hit.instance);
+#ifdef LS_SPHERES
     if ((hit.primitive & SPHERE_BIT) != 0u) {
         return surface_interaction_on_sphere(scene, instance, ray, hit);
     }
+#else
+    (void)ray;
+#endif
     return surface_interaction_on_triangle(scene, instance, hit);
 }
 

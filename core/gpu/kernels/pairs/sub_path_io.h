@@ -114,13 +114,13 @@ LS_FN PathVertex load_path_vertex(SceneRef scene, LS_GLOBAL const Packed *vertic
     v.surface.roughness = LS_AS_F32(record.w);
     record = vertices[first + 4u * stride];
     v.throughput = record.v;
-    v.surface.metallic = LS_AS_F32(record.w);
+    v.surface.metallic = contents_metallic(LS_AS_F32(record.w));
     record = vertices[first + 5u * stride];
     v.surface.base_color = record.v;
-    v.surface.kind = record.w;
+    v.surface.kind = contents_material_kind(record.w);
     record = vertices[first + 6u * stride];
     v.surface.ior = record.v.x;
-    v.surface.transmission = record.v.y;
+    v.surface.transmission = contents_transmission(record.v.y);
     v.partial.vm = record.v.z;
     v.surface.outside = (record.w & 1u) != 0u;
 #ifdef LS_MULTISCATTER

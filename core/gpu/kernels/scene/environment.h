@@ -12,6 +12,7 @@ LS_FN Vec3 environment_texel(SceneRef scene, i32 column, i32 row) {
 /* Radiance of the environment. An image's columns run from +x over +z; `rotation` turns it. */
 LS_FN Vec3 environment_radiance(SceneRef scene, Vec3 direction) {
     Environment environment = scene.constants.environment;
+    environment.kind = contents_environment_kind(environment.kind);
     if (environment.kind == ENVIRONMENT_CONSTANT) {
         return environment.zenith;
     }

@@ -216,7 +216,7 @@ LS_FN LightSample lights_sample_environment(SceneRef scene, Words words) {
 /* Density per solid angle of light sampling choosing a direction into the sky. */
 LS_FN float lights_environment_pdf(SceneRef scene, Vec3 direction) {
     Environment environment = scene.constants.environment;
-    if (environment.grid_height == 0u) {
+    if (!contents_has_environment_light() || environment.grid_height == 0u) {
         return 0.0f;
     }
     i32 height = (i32)environment.grid_height;

@@ -97,7 +97,7 @@ LS_FN Vec3 load_position(SceneRef scene, u32 i) {
 }
 
 LS_FN Vertex load_vertex(SceneRef scene, u32 i) {
-    return scene.vertices[i];
+    return contents_vertex(scene.vertices[i]);
 }
 
 LS_FN Triangle load_triangle(SceneRef scene, u32 i) {
@@ -113,11 +113,11 @@ LS_FN Mesh load_mesh(SceneRef scene, u32 i) {
 }
 
 LS_FN Instance load_instance(SceneRef scene, u32 i) {
-    return scene.instances[i];
+    return contents_instance(scene.instances[i]);
 }
 
 LS_FN Material load_material(SceneRef scene, u32 i) {
-    return scene.materials[i];
+    return contents_material(scene.materials[i]);
 }
 
 #ifdef LS_LAYERS
@@ -134,7 +134,7 @@ LS_FN u32 load_albedo(LS_GLOBAL const u32 *table, u32 i) {
 #endif
 
 LS_FN Texture load_texture(SceneRef scene, u32 i) {
-    return scene.textures[i];
+    return contents_texture(scene.textures[i]);
 }
 
 LS_FN u32 load_texel(TexelMemory memory, u32 i) {
@@ -146,7 +146,7 @@ LS_FN float load_srgb_to_linear(TexelMemory memory, u32 i) {
 }
 
 LS_FN Light load_light(SceneRef scene, u32 i) {
-    return scene.lights[i];
+    return contents_light(scene.lights[i]);
 }
 
 LS_FN AliasEntry load_light_alias(SceneRef scene, u32 i) {
