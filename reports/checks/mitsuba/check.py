@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Renders thirteen scenes in Lockstep and in Mitsuba 3 and compares them, block by block.
+"""Renders fourteen scenes in Lockstep and in Mitsuba 3 and compares them, block by block.
 
     pip install mitsuba numpy
     cargo build --release

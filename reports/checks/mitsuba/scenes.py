@@ -29,6 +29,7 @@ class Material:
     anisotropy: float = 0.0  # OpenPBR's
     coat: float = 0.0  # weight of a clearcoat
     coat_roughness: float = 0.0
+    eta_k: tuple = ()  # of a conductor: index of refraction and absorption, three each, in Mitsuba alone
 
 
 @dataclass
@@ -224,7 +225,22 @@ def clearcoat():
                 "coat: a GGX layer that dims what lies below it here; a quarter of GTR1 added on top there")
 
 
-ALL = [cornell, environment, lens, glass, rough, balls, punctual, veils, volume, anisotropic, principled_metal, principled, clearcoat]
+# Gold at the wavelengths of red, green and blue
+GOLD = ((.143, .375, 1.442), (3.983, 2.386, 1.603))
+
+
+def at_normal_incidence(eta, k):
+    return tuple(((n - 1) ** 2 + a**2) / ((n + 1) ** 2 + a**2) for n, a in zip(eta, k))
+
+
+def schlick():
+    return pair("schlick", "gold, by its index of refraction there, by its reflectance at normal incidence here, three bounces",
+                Material("conductor", at_normal_incidence(*GOLD), roughness=.4, eta_k=GOLD),
+                "Fresnel: Schlick's approximation here, exact there; masking: height-correlated Smith here, separable there")
+
+
+ALL = [cornell, environment, lens, glass, rough, balls, punctual, veils, volume, anisotropic, principled_metal, principled, clearcoat,
+       schlick]
 
 
 def numbers(values):
@@ -321,7 +337,8 @@ def to_mitsuba(scene, mi, width, height, folder):
             inner = dict(type="twosided", nested=dict(type="diffuse", reflectance=rgb(m.color)))
         elif m.kind == "conductor":
             inner = dict(type="roughconductor", distribution="ggx", alpha=m.roughness**2) if rough else dict(type="conductor")
-            inner = dict(type="twosided", nested=dict(inner, material="none", specular_reflectance=rgb(m.color)))
+            colors = dict(zip(("eta", "k"), map(rgb, m.eta_k))) or dict(material="none", specular_reflectance=rgb(m.color))
+            inner = dict(type="twosided", nested=dict(inner, **colors))
         else:
             inner = dict(type="roughdielectric", distribution="ggx", alpha=m.roughness**2) if rough else dict(type="dielectric")
             inner = dict(inner, int_ior=m.ior, ext_ior=1.0)
