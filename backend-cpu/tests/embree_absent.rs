@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lockstep_core::{Backend, Error, OpenOptions};
-use lockstep_cpu::embree::library::{Place, VARIABLE, load_from, loaded};
+use lockstep_cpu::embree::library::{SearchPath, VARIABLE, load_from, loaded};
 use lockstep_cpu::{Cpu, EMBREE_TARGET};
 
 #[test]
@@ -11,7 +11,7 @@ fn the_error_names_the_library_every_place_and_the_remedy() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let program = folder.path().join("bin");
-    let error = load_from(vec![Place::Data(data.clone()), Place::Program(program.clone())])
+    let error = load_from(vec![SearchPath::Data(data.clone()), SearchPath::Program(program.clone())])
         .expect_err("neither folder exists");
     let message = error.to_string();
     assert!(message.contains("libembree4") || cfg!(windows), "{message}");
@@ -25,7 +25,7 @@ fn the_error_names_the_library_every_place_and_the_remedy() {
 #[test]
 fn the_error_for_a_named_library_names_the_variable() {
     let named = PathBuf::from("/no/such/libembree4.so.4");
-    let error = load_from(vec![Place::Named(named)]).expect_err("no such file");
+    let error = load_from(vec![SearchPath::Named(named)]).expect_err("no such file");
     assert!(error.remedy().contains("LOCKSTEP_EMBREE"), "{error}");
     assert!(error.to_string().contains("/no/such/libembree4.so.4"), "{error}");
 }
@@ -33,10 +33,10 @@ fn the_error_for_a_named_library_names_the_variable() {
 #[test]
 fn a_broken_library_is_told_apart_from_a_missing_one() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let empty = load_from(vec![Place::Data(folder.path().into())]).expect_err("an empty folder");
+    let empty = load_from(vec![SearchPath::Data(folder.path().into())]).expect_err("an empty folder");
     assert_eq!(empty.misses[0].reason, "no Embree 4 there");
     std::fs::write(folder.path().join("libembree4.so.4"), "not a library").expect("a file");
-    let broken = load_from(vec![Place::Data(folder.path().into())]).expect_err("a text file");
+    let broken = load_from(vec![SearchPath::Data(folder.path().into())]).expect_err("a text file");
     assert!(broken.misses[0].reason.contains("libembree4.so.4"), "{broken}");
 }
 

@@ -82,7 +82,7 @@ impl DeviceProperties {
             if self.release.is_empty() { String::new() } else { format!(", driver {}", self.release) };
         DeviceInfo {
             target: target.into(),
-            backend: crate::NAME.into(),
+            backend: crate::name::NAME.into(),
             device: self.name.clone(),
             driver: format!("CUDA {}{release}", self.cuda),
             compiler,
@@ -134,7 +134,7 @@ pub(crate) fn discover() -> Result<Vec<DiscoveredDevice>, Unavailable> {
     let describe = |ordinal| {
         let device = Device::get_device(ordinal)?;
         let properties = DeviceProperties::of(&driver, device)?;
-        let target = format!("{}@{ordinal}", crate::NAME);
+        let target = format!("{}@{ordinal}", crate::name::NAME);
         Ok(DiscoveredDevice { target, ordinal, device, properties })
     };
     let all: CudaResult<Vec<DiscoveredDevice>> = (0..count).map(describe).collect();

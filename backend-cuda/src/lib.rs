@@ -28,6 +28,7 @@ pub mod faults;
 mod flags;
 mod launch_shape;
 pub mod loader;
+mod name;
 pub mod nvrtc;
 pub mod probes;
 mod program;
@@ -46,13 +47,11 @@ use device::DiscoveredDevice;
 use lockstep_core::Mode;
 use lockstep_core::TranslationUnit;
 use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus, Unavailable};
-use lockstep_gpu::canary::Proven;
+use lockstep_gpu::canary::CheckedTargets;
 use lockstep_gpu::driver::Wavefront;
+use name::NAME;
 use renderer::{CudaDevice, CudaRenderer};
 use std::sync::Arc;
-
-/// The backend's name, and the name of the first device's target.
-const NAME: &str = "cuda";
 
 /// The CUDA backend, with a target for every device of the driver.
 #[derive(Debug)]
@@ -85,8 +84,8 @@ impl Backend for Cuda {
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
         let found = find_device(target)?;
         if options.mode == Mode::Exact {
-            static PROVEN: Proven = Proven::new();
-            PROVEN.once(&found.target, || probes::prove(found.clone()))?;
+            static CHECKED: CheckedTargets = CheckedTargets::new();
+            CHECKED.once(&found.target, || probes::check_arithmetic(found.clone()))?;
         }
         let renderer: CudaRenderer = Wavefront::new(CudaDevice::open(found, options.mode)?);
         Ok(Box::new(renderer.keeping(lockstep_bvh::BvhCache::new(options.bvh_cache.clone()))))

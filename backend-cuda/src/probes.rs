@@ -79,7 +79,7 @@ impl ProbeDevice for Probes {
 ///
 /// # Errors
 /// As [`canary::check`], and any error of the compiler.
-pub(crate) fn prove(found: DiscoveredDevice) -> Result<()> {
+pub(crate) fn check_arithmetic(found: DiscoveredDevice) -> Result<()> {
     let target = found.target.clone();
     let device = CudaDevice::open(found, Mode::Exact)?;
     let source = assemble_canary(COMPAT_NAME, COMPAT, &options(Mode::Exact));

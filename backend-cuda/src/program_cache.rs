@@ -24,7 +24,7 @@ pub(crate) fn load_or_compile<T>(
     let (version, architecture_name) = (format!("NVRTC {}", compiler.version), architecture.to_string());
     let joined = flags.join(" ");
     let identity = [version.as_str(), architecture_name.as_str()];
-    let key = Key { backend: crate::NAME, source: &source.hash, device: &identity, flags: &joined };
+    let key = Key { backend: crate::name::NAME, source: &source.hash, device: &identity, flags: &joined };
     let folder = folders::cache_folder();
 
     if let Some(folder) = &folder

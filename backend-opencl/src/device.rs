@@ -128,7 +128,7 @@ impl DeviceProperties {
     pub(crate) fn info(&self, target: &str, flags: &str, kernel_hash: &str, exact: bool) -> DeviceInfo {
         DeviceInfo {
             target: target.into(),
-            backend: crate::NAME.into(),
+            backend: crate::name::NAME.into(),
             device: self.name.clone(),
             driver: format!("{}, {}, driver {}", self.platform_name, self.platform_version, self.driver),
             compiler: format!("{}, {}", self.c_version, self.version),
@@ -215,7 +215,7 @@ fn query_platforms() -> Result<Vec<DiscoveredDevice>, Unavailable> {
     let words: Vec<String> = devices.iter().map(|(_, _, properties)| device_word(properties)).collect();
     let names = distinct(&words);
     let make = |((platform, device, properties), name)| DiscoveredDevice {
-        target: format!("{}@{name}", crate::NAME),
+        target: format!("{}@{name}", crate::name::NAME),
         platform,
         device,
         properties,

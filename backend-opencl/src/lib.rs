@@ -10,6 +10,7 @@ mod error;
 mod flags;
 mod launch_shape;
 pub mod loader;
+mod name;
 pub mod probes;
 mod program;
 mod program_cache;
@@ -22,12 +23,10 @@ mod tests;
 use lockstep_core::Mode;
 use lockstep_core::TranslationUnit;
 use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus};
-use lockstep_gpu::canary::Proven;
+use lockstep_gpu::canary::CheckedTargets;
 use lockstep_gpu::driver::Wavefront;
+use name::NAME;
 use renderer::{OpenclDevice, OpenclRenderer};
-
-/// The backend's name, and the target listed where there is no device.
-const NAME: &str = "opencl";
 
 /// Opens a target with patched kernels, for mutation tests.
 ///
@@ -87,11 +86,11 @@ impl Backend for Opencl {
     fn open(&self, target: &str, options: &OpenOptions) -> Result<Box<dyn Renderer>> {
         let found = find_device(target)?;
         if options.mode == Mode::Exact {
-            static PROVEN: Proven = Proven::new();
-            PROVEN.once(&found.target, || {
+            static CHECKED: CheckedTargets = CheckedTargets::new();
+            CHECKED.once(&found.target, || {
                 let device = OpenclDevice::open(found.clone(), Mode::Exact)?;
                 let source = probes::canary_source(&device);
-                probes::prove(device, &source)
+                probes::check_arithmetic(device, &source)
             })?;
         }
         let renderer: OpenclRenderer = Wavefront::new(OpenclDevice::open(found, options.mode)?);

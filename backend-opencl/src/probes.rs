@@ -104,7 +104,7 @@ pub(crate) fn canary_source(device: &OpenclDevice) -> KernelSource {
 ///
 /// # Errors
 /// As [`canary::check`], and any error of the compiler.
-pub(crate) fn prove(device: OpenclDevice, source: &KernelSource) -> Result<()> {
+pub(crate) fn check_arithmetic(device: OpenclDevice, source: &KernelSource) -> Result<()> {
     let found = device.discovered();
     let flags = flags(found, Mode::Exact);
     let program = load_or_compile(found, device.context(), source, &flags, |program| Ok(program.clone()))?;

@@ -24,7 +24,7 @@ pub(crate) fn load_or_compile<T>(
     let p = &device.properties;
     let identity = [&p.name, &p.platform_name, &p.platform_version, &p.version, &p.driver];
     let identity = identity.map(String::as_str);
-    let key = Key { backend: crate::NAME, source: &source.hash, device: &identity, flags };
+    let key = Key { backend: crate::name::NAME, source: &source.hash, device: &identity, flags };
     let folder = folders::cache_folder().filter(|_| !has_own_cache(device));
 
     if let Some(folder) = &folder

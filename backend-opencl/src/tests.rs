@@ -3,7 +3,7 @@
 
 use crate::compile::from_source;
 use crate::device::{DeviceClass, DiscoveredDevice};
-use crate::probes::{canary_source, prove};
+use crate::probes::{canary_source, check_arithmetic};
 use crate::renderer::OpenclDevice;
 use crate::source::COMPAT_NAME;
 use crate::{Opencl, find_device};
@@ -190,12 +190,12 @@ fn memory_that_a_device_does_not_have_is_an_error() {
 }
 
 #[test]
-fn exact_arithmetic_is_proven_from_source_and_from_the_cache() {
+fn exact_arithmetic_is_checked_from_source_and_from_the_cache() {
     for found in present() {
         for _ in 0..2 {
             let device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
             let source = canary_source(&device);
-            prove(device, &source).unwrap();
+            check_arithmetic(device, &source).unwrap();
         }
     }
 }
@@ -214,7 +214,7 @@ fn a_compiler_that_contracts_or_approximates_is_refused_by_the_name_of_the_opera
             let device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
             let source =
                 lockstep_gpu::patched(canary_source(&device), &SourcePatch { file, from, to }).unwrap();
-            let message = prove(device, &source).unwrap_err().to_string();
+            let message = check_arithmetic(device, &source).unwrap_err().to_string();
             assert!(message.contains(&format!("{name} failed")), "{}: {message}", found.target);
         }
     }

@@ -12,8 +12,9 @@ use crate::geometry::{Hit, Ray};
 use crate::math::rng::{RayKey, SampleKey};
 use crate::path_record::{PairStep, PathRequest, PathVertex};
 use crate::report::{ConfigureReport, KernelResources, LoadReport, PassReport, TraceRaysReport};
+use crate::sampler::Sampler;
 use crate::scene::Scene;
-use crate::settings::{Sampler, Settings};
+use crate::settings::Settings;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 

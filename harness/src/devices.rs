@@ -25,8 +25,8 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
     let own: Vec<Listed> = targets
         .into_iter()
         .map(|target| {
-            let proof = (args.prove && target.is_exact()).then(|| Proof::of(&target));
-            Listed { target, proof }
+            let check = (args.prove && target.is_exact()).then(|| ArithmeticCheck::of(&target));
+            Listed { target, check }
         })
         .collect();
     if args.json {
@@ -36,25 +36,25 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Failure> {
         print(&text(&own, &externals.all))?;
     }
     backends::require(&required)?;
-    let refused = own.iter().any(|listed| listed.proof.as_ref().is_some_and(|proof| proof.refusal.is_some()));
+    let refused = own.iter().any(|listed| listed.check.as_ref().is_some_and(|check| check.refusal.is_some()));
     Ok(if refused { Exit::Differs } else { Exit::Fine })
 }
 
-/// A target, with the proof of its arithmetic where one was asked for.
+/// A target, with the check of its arithmetic where one was asked for.
 struct Listed {
     target: Target,
-    proof: Option<Proof>,
+    check: Option<ArithmeticCheck>,
 }
 
 /// The canary of exact mode on one target.
-struct Proof {
+struct ArithmeticCheck {
     /// Why the target was not opened.
     refusal: Option<String>,
     /// The time of opening it.
     milliseconds: f64,
 }
 
-impl Proof {
+impl ArithmeticCheck {
     fn of(target: &Target) -> Self {
         let start = Instant::now();
         let refusal = target.open(&OpenOptions::default()).err().map(|failure| failure.to_string());
@@ -71,12 +71,12 @@ impl Proof {
 }
 
 /// One target as JSON: its device, or why it is absent.
-fn to_json(Listed { target, proof }: &Listed) -> Value {
+fn to_json(Listed { target, check }: &Listed) -> Value {
     let mut value = target_to_json(target);
-    if let Some(proof) = proof {
-        value["proven"] = json!(proof.refusal.is_none());
-        value["refusal"] = json!(proof.refusal);
-        value["proof_ms"] = json!(proof.milliseconds);
+    if let Some(check) = check {
+        value["proven"] = json!(check.refusal.is_none());
+        value["refusal"] = json!(check.refusal);
+        value["proof_ms"] = json!(check.milliseconds);
     }
     value
 }
@@ -118,9 +118,9 @@ type Rows = Vec<(&'static str, String)>;
 
 /// A paragraph a target, its name in the first column.
 fn text(targets: &[Listed], externals: &[External]) -> String {
-    let own = targets.iter().map(|Listed { target, proof }| {
+    let own = targets.iter().map(|Listed { target, check }| {
         let mut rows = target.state.as_ref().map_or_else(absent_rows, present_rows);
-        rows.extend(proof.iter().map(|proof| ("proof", proof.in_words())));
+        rows.extend(check.iter().map(|check| ("check", check.in_words())));
         (target.id.to_string(), rows)
     });
     let declared = externals.iter().map(|external| (external.id.to_string(), external_rows(external)));
@@ -194,15 +194,15 @@ mod tests {
             reason: "no CUDA driver is installed".into(),
             remedy: "Install NVIDIA's driver.".into(),
         });
-        let proof = Some(Proof { refusal: Some("it rounds".into()), milliseconds: 1.0 });
-        let all = [Listed { target, proof }, Listed { target: absent, proof: None }];
+        let check = Some(ArithmeticCheck { refusal: Some("it rounds".into()), milliseconds: 1.0 });
+        let all = [Listed { target, check }, Listed { target: absent, check: None }];
         insta::assert_snapshot!(text(&all, &[]), @r"
         cpu-bvh  device    Some CPU
                  driver    built-in
                  compiler  rustc 1
                  threads   2
                  images    identical to those of every other exact target
-                 proof     refused: it rounds
+                 check     refused: it rounds
         cuda@0   absent    no CUDA driver is installed
                  remedy    Install NVIDIA's driver.
         ");
@@ -211,13 +211,13 @@ mod tests {
     #[test]
     fn a_proof_names_every_operation_and_a_refusal_is_in_the_json() {
         let target = backends::one("cpu-bvh", lockstep_core::Mode::Exact).unwrap();
-        let proof = Proof::of(&target);
-        let words = proof.in_words();
+        let check = ArithmeticCheck::of(&target);
+        let words = check.in_words();
         assert!(OPERATIONS.iter().all(|operation| words.contains(operation.name)), "{words}");
-        assert_eq!(to_json(&Listed { target: target.clone(), proof: Some(proof) })["proven"], true);
-        let refused = Proof { refusal: Some("opencl@x: division".into()), milliseconds: 0.0 };
-        let json = to_json(&Listed { target: target.clone(), proof: Some(refused) });
+        assert_eq!(to_json(&Listed { target: target.clone(), check: Some(check) })["proven"], true);
+        let refused = ArithmeticCheck { refusal: Some("opencl@x: division".into()), milliseconds: 0.0 };
+        let json = to_json(&Listed { target: target.clone(), check: Some(refused) });
         assert_eq!((&json["proven"], &json["refusal"]), (&json!(false), &json!("opencl@x: division")));
-        assert!(to_json(&Listed { target, proof: None }).get("proven").is_none());
+        assert!(to_json(&Listed { target, check: None }).get("proven").is_none());
     }
 }

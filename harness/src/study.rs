@@ -20,6 +20,7 @@ mod plan;
 mod reference;
 mod reference_cache;
 mod reference_image;
+mod reference_rule;
 mod rendered;
 mod resume;
 mod runner;

@@ -108,7 +108,7 @@ fn best_sentence(row: &Tuned) -> String {
 fn to_json(row: &Tuned) -> Value {
     json!({
         "scene": row.scene, "target": row.target, "configuration": row.configuration, "group": row.group, "spp": row.spp,
-        "default": row.default, "again": row.again, "best": row.best, "identical": row.identical,
+        "default": row.default, "aa_control": row.aa_control, "best": row.best, "identical": row.identical,
         "promised": row.promised, "measures_only": row.measures_only, "refused": row.refused, "total_ms": row.total, "ratio": row.ratio,
         "change": row.change,
     })

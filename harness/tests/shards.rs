@@ -93,7 +93,7 @@ fn shards_in_folders_of_their_own_are_merged_into_another() {
     expect(dir.path(), &["merge", "c", "a", "b", "-o", "m"], 1);
     check_same(&dir.path().join("m"), &dir.path().join("whole"));
     // The A/A control of three rounds is timed in the shards.
-    assert_eq!(support::count(&records(&dir.path().join("m")), "again"), 2 * 3 * 5);
+    assert_eq!(support::count(&records(&dir.path().join("m")), "aa_control"), 2 * 3 * 5);
     let (_, err) = expect(dir.path(), &["merge", "a", "b", "-o", "whole"], 2);
     assert!(err.contains("a study of its own"), "{err}");
     let film = dir.path().join("a/units/u00000.0.film").to_string_lossy().into_owned();

@@ -161,7 +161,7 @@ fn instruments_are_recorded_once_and_stand_on_the_page_beside_what_ports_cost() 
     expect(dir.path(), &study, 0);
     let folder = dir.path().join("s");
     let found = records(&folder);
-    assert_eq!((count(&found, "again"), count(&found, "equal_time")), (2 * 3, 2));
+    assert_eq!((count(&found, "aa_control"), count(&found, "equal_time")), (2 * 3, 2));
     let scaling: Vec<_> = found.iter().filter(|(key, _)| key.starts_with("\"scaling\"")).collect();
     assert_eq!(scaling.len(), 3, "1, 2 and 3 threads");
     assert!(scaling.iter().all(|(_, record)| record.contains(r#""identical":true"#)), "{scaling:?}");

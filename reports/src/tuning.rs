@@ -25,7 +25,7 @@ pub struct Tuned {
     /// Whether the configuration is the target's default.
     pub default: bool,
     /// Whether the row is the A/A control: the default's second time in each round.
-    pub again: bool,
+    pub aa_control: bool,
     /// Samples per pixel of a pass.
     pub spp: u32,
     /// Median milliseconds of traversal, shading and all else; NaN where one kernel does all.
@@ -59,12 +59,12 @@ impl Tuned {
 
     /// Whether the configuration may be chosen: exact, no control, no bug, and not there for measuring alone.
     pub fn is_choice(&self) -> bool {
-        self.mode == Mode::Exact && !self.measures_only && !self.again && !self.is_bug()
+        self.mode == Mode::Exact && !self.measures_only && !self.aa_control && !self.is_bug()
     }
 
     /// Time over the default's, 1 for the default itself; nothing where that is not known.
     pub fn relative(&self) -> Option<f64> {
-        if self.default && !self.again { Some(1.0) } else { self.ratio.map(|ratio| ratio.median) }
+        if self.default && !self.aa_control { Some(1.0) } else { self.ratio.map(|ratio| ratio.median) }
     }
 }
 
@@ -77,18 +77,18 @@ pub fn tuned(study: &Study) -> Vec<Tuned> {
 
 fn of_target(tunes: &[Tune], scene: &str, target: &str) -> Vec<Tuned> {
     let own: Vec<&Tune> = tunes.iter().filter(|s| s.scene == scene && s.target == target).collect();
-    let base: Vec<&Tune> = own.iter().filter(|s| s.default && !s.again).copied().collect();
-    let again: Vec<&Tune> = own.iter().filter(|s| s.again).copied().collect();
-    let floor = ratio(&again, &base);
+    let base: Vec<&Tune> = own.iter().filter(|s| s.default && !s.aa_control).copied().collect();
+    let aa_control: Vec<&Tune> = own.iter().filter(|s| s.aa_control).copied().collect();
+    let floor = ratio(&aa_control, &base);
     let mut keys = Vec::new();
-    own.iter().for_each(|s| push_new(&mut keys, (s.again, s.configuration.as_str())));
+    own.iter().for_each(|s| push_new(&mut keys, (s.aa_control, s.configuration.as_str())));
     // The floor stands beside the default.
-    keys.sort_by_key(|(again, configuration)| {
-        (!own.iter().any(|s| s.default && s.configuration == *configuration), *again)
+    keys.sort_by_key(|(aa_control, configuration)| {
+        (!own.iter().any(|s| s.default && s.configuration == *configuration), *aa_control)
     });
     let rows = keys.into_iter().filter_map(|key| {
         let times: Vec<&Tune> =
-            own.iter().filter(|s| (s.again, s.configuration.as_str()) == key).copied().collect();
+            own.iter().filter(|s| (s.aa_control, s.configuration.as_str()) == key).copied().collect();
         row(&times, &base, floor.as_ref())
     });
     let mut rows: Vec<Tuned> = rows.collect();
@@ -107,7 +107,7 @@ fn row(times: &[&Tune], base: &[&Tune], floor: Option<&MedianInterval>) -> Optio
     let ran: Vec<&Tune> = times.iter().filter(|s| s.refused.is_empty()).copied().collect();
     let all = |get: fn(&Tune) -> f64| ran.iter().map(|s| get(s)).collect::<Vec<f64>>();
     let median = |get| MedianInterval::of(&all(get)).map_or(f64::NAN, |found| found.median);
-    let ratio = ratio(&ran, base).filter(|_| !first.default || first.again);
+    let ratio = ratio(&ran, base).filter(|_| !first.default || first.aa_control);
     Some(Tuned {
         scene: first.scene.clone(),
         target: first.target.clone(),
@@ -116,12 +116,15 @@ fn row(times: &[&Tune], base: &[&Tune], floor: Option<&MedianInterval>) -> Optio
         group: first.group,
         in_grid: first.in_grid,
         default: first.default,
-        again: first.again,
+        aa_control: first.aa_control,
         spp: first.spp,
         parts: [median(|s| s.trace_ms), median(|s| s.shade_ms), median(|s| s.queue_ms)],
         total: MedianInterval::of(&all(|s| s.total_ms)),
         ratio,
-        change: ratio.zip(floor).filter(|_| !first.again).map(|(ratio, floor)| Change::of(&ratio, floor)),
+        change: ratio
+            .zip(floor)
+            .filter(|_| !first.aa_control)
+            .map(|(ratio, floor)| Change::of(&ratio, floor)),
         best: false,
         identical: ran.iter().all(|s| s.identical),
         promised: first.promised,
@@ -153,7 +156,7 @@ pub(crate) mod tests {
 
     /// Rounds of a tuning run: label, milliseconds and whether the film is the default's.
     pub(crate) fn study(configurations: &[(&str, f64, bool)], rounds: u32) -> Study {
-        let record = |repeat: u32, again: bool, (label, ms, identical): (&str, f64, bool)| -> Record {
+        let record = |repeat: u32, aa_control: bool, (label, ms, identical): (&str, f64, bool)| -> Record {
             let group = label.split_once("group=").and_then(|(_, group)| group.parse().ok());
             let mega = label.starts_with("mega");
             let part = |share: f64| if mega { f64::NAN } else { ms * share };
@@ -166,7 +169,7 @@ pub(crate) mod tests {
                 in_grid: !label.contains("fast") && !label.contains("float"),
                 default: label == "wavefront",
                 repeat,
-                again,
+                aa_control,
                 spp: 4,
                 trace_ms: part(0.5),
                 shade_ms: part(0.3),
@@ -225,7 +228,7 @@ pub(crate) mod tests {
         let ratio = in_place.ratio.unwrap();
         assert!(ratio.low < 1.0 && ratio.high > 1.0, "{ratio:?}");
         assert!(!in_place.best && in_place.change == Some(Change::Same));
-        assert!(found[0].best && found[0].default && !found[0].again, "the default stays");
+        assert!(found[0].best && found[0].default && !found[0].aa_control, "the default stays");
     }
 
     #[test]

@@ -148,7 +148,7 @@ fn tuning_headline(rows: &[Tuned]) -> String {
     let bugs = rows.iter().filter(|row| row.is_bug()).count();
     let ran = rows
         .iter()
-        .filter(|row| row.refused.is_empty() && row.promised && !row.again && !row.default)
+        .filter(|row| row.refused.is_empty() && row.promised && !row.aa_control && !row.default)
         .count();
     let on = plural(targets.len(), "target");
     if bugs > 0 {

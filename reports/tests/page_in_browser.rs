@@ -89,7 +89,7 @@ fn instruments(plan: &Plan) -> Vec<Record> {
         records.extend(rounds(target, 10.0 / faster).into_iter().map(Record::from));
         records.extend([1.0, 10.0, 60.0].map(|seconds| after(target, seconds, faster)));
     }
-    records.extend(rounds(plan.targets[0], 10.1).into_iter().map(Record::Again));
+    records.extend(rounds(plan.targets[0], 10.1).into_iter().map(Record::AaControl));
     records
         .extend(plan.targets[..2].iter().flat_map(|target| [1, 2, 4, 8].map(|n| threads(target, n).into())));
     let sources = |text: &str| vec![Source { name: "k.cl".into(), language: Language::C, text: text.into() }];

@@ -35,7 +35,7 @@ pub(crate) fn finish(
     if options.both_sides {
         builder.show_both_sides();
     }
-    match (options.view.environment(options)?, closed) {
+    match (options.view.environment(&options.limits)?, closed) {
         (Some(sky), _) => builder.environment = sky,
         (None, Some(middle)) => add_lamp(&mut builder, contents.has_lamps, middle, &mut warnings),
         (None, None) => add_missing_light(&mut builder, contents.has_lamps, &mut warnings),

@@ -1,6 +1,6 @@
 //! The parts of a view that a user gives in place of the scene's own.
 
-use crate::loaded::LoadOptions;
+use crate::limits::Limits;
 use crate::pixels::decode_file;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::{Camera, EnvironmentLight};
@@ -55,7 +55,7 @@ impl View {
     /// # Errors
     /// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for one that is no such image, and for
     /// radiance that is negative or not finite.
-    pub(crate) fn environment(&self, options: &LoadOptions) -> Result<Option<EnvironmentLight>> {
+    pub(crate) fn environment(&self, limits: &Limits) -> Result<Option<EnvironmentLight>> {
         match &self.sky {
             None => Ok(None),
             Some(Sky::Radiance(radiance)) if radiance.iter().all(|v| v.is_finite() && *v >= 0.0) => {
@@ -66,8 +66,8 @@ impl View {
             }
             Some(Sky::File(path)) => {
                 // The file that a user names may lie anywhere.
-                let bytes = options.limits.read(path)?;
-                let image = decode_file(&bytes, path, &options.limits)
+                let bytes = limits.read(path)?;
+                let image = decode_file(&bytes, path, limits)
                     .map_err(|message| Error::scene(path.to_string_lossy(), "image", message))?
                     .into_radiance();
                 Ok(Some(EnvironmentLight::Image {
@@ -100,7 +100,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load;
+    use crate::{LoadOptions, load};
     use lockstep_core::math::vec3::vec3;
 
     /// A square of 2 by 2 about the origin, facing +z.

@@ -1,12 +1,10 @@
 //! Devices: creation, properties, errors, memory.
 
-use std::error::Error;
 use std::ffi::{c_char, c_uint, c_void};
-use std::fmt;
 use std::ptr;
 
 use crate::function_table::embree_functions;
-use crate::values::named_numbers;
+use crate::values::{RTCError, named_numbers};
 
 /// The opaque target of a device handle.
 #[repr(C)]
@@ -16,42 +14,6 @@ pub struct RTCDeviceTy {
 
 /// A reference-counted device: the factory of scenes and geometries.
 pub type RTCDevice = *mut RTCDeviceTy;
-
-named_numbers! {
-    /// An error code.
-    RTCError {
-        /// No error.
-        NONE = 0,
-        /// Unknown error.
-        UNKNOWN = 1,
-        /// An argument out of range.
-        INVALID_ARGUMENT = 2,
-        /// An operation not allowed on this object; also the answer while no library is loaded.
-        INVALID_OPERATION = 3,
-        /// Not enough memory.
-        OUT_OF_MEMORY = 4,
-        /// The CPU lacks the instructions that the library was built for.
-        UNSUPPORTED_CPU = 5,
-        /// Cancelled by a memory or progress monitor.
-        CANCELLED = 6,
-    }
-}
-
-impl fmt::Display for RTCError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match *self {
-            Self::NONE => "no error",
-            Self::INVALID_ARGUMENT => "invalid argument",
-            Self::INVALID_OPERATION => "invalid operation",
-            Self::OUT_OF_MEMORY => "out of memory",
-            Self::UNSUPPORTED_CPU => "this CPU lacks the instructions that Embree needs",
-            Self::CANCELLED => "cancelled",
-            _ => return write!(f, "unknown error (code {})", self.0),
-        })
-    }
-}
-
-impl Error for RTCError {}
 
 named_numbers! {
     /// A question to [`rtcGetDeviceProperty`].
@@ -101,7 +63,7 @@ pub type RTCMemoryMonitorFunction =
 
 const _: () = assert!(size_of::<RTCError>() == size_of::<c_uint>());
 
-embree_functions! { device:
+embree_functions! {
     /// Makes a device from a NUL-terminated list of options, or from null for the defaults; null on
     /// failure, with the reason in `rtcGetDeviceError(null)`.
     ///

@@ -120,7 +120,7 @@ const _: () = {
     assert!(size_of::<RTCOccludedFunctionNArguments>() == 48);
 };
 
-embree_functions! { geometry:
+embree_functions! {
     /// Makes a geometry; null on failure.
     fn rtcNewGeometry(device: RTCDevice, kind: RTCGeometryType) -> RTCGeometry = ptr::null_mut();
 

@@ -1,11 +1,11 @@
-//! Proves with one ray that a library lays hits out as the bindings expect.
+//! Checks with one ray that a library lays hits out as the bindings expect.
 
 use std::ffi::c_void;
 use std::path::Path;
 use std::ptr;
 use std::slice;
 
-use crate::library::Functions;
+use crate::functions::Functions;
 use crate::{
     LoadError, RTCBufferType, RTCDevice, RTCDeviceProperty, RTCFormat, RTCGeometry, RTCGeometryType,
     RTCIntersectArguments, RTCRay, RTCRayHit, RTCScene, Version,

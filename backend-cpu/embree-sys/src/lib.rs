@@ -31,17 +31,21 @@
 
 mod device;
 mod function_table;
+mod functions;
 mod geometry;
 mod layout_check;
 mod library;
+mod load_error;
 mod query;
 mod ray;
 mod scene;
+mod symbols;
 mod values;
 
 pub use device::*;
 pub use geometry::*;
-pub use library::{Attempt, LoadError, Loaded, Version, file_names, load, loaded};
+pub use library::{Loaded, file_names, load, loaded};
+pub use load_error::{Attempt, LoadError, Version};
 pub use query::*;
 pub use ray::*;
 pub use scene::*;

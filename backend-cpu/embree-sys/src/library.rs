@@ -1,38 +1,20 @@
 //! Opens Embree at run time, once for the whole process.
 
 use std::error::Error;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libloading::Library;
 
-use crate::{RTCError, device, geometry, layout_check, query, scene};
+use crate::functions::Functions;
+use crate::layout_check;
+use crate::load_error::{Attempt, LoadError, Version};
+use crate::symbols::Symbols;
 
-/// Every function of the interface, as found in the library.
-#[derive(Clone, Copy)]
-pub(crate) struct Functions {
-    pub(crate) device: device::Functions,
-    pub(crate) geometry: geometry::Functions,
-    pub(crate) query: query::Functions,
-    pub(crate) scene: scene::Functions,
-}
-
-struct Opened {
-    functions: Functions,
-    loaded: Loaded,
-}
-
-static OPENED: OnceLock<Opened> = OnceLock::new();
+static LOADED: OnceLock<Loaded> = OnceLock::new();
 
 /// Serialises [`load`], which must not open two libraries.
 static LOADING: Mutex<()> = Mutex::new(());
-
-/// The loaded library's functions.
-#[inline]
-pub(crate) fn functions() -> Option<&'static Functions> {
-    OPENED.get().map(|opened| &opened.functions)
-}
 
 /// The library that this process uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,90 +23,6 @@ pub struct Loaded {
     pub path: PathBuf,
     /// The release.
     pub version: Version,
-}
-
-/// A release of Embree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version {
-    /// The 4 of 4.3.1.
-    pub major: u32,
-    /// The 3 of 4.3.1.
-    pub minor: u32,
-    /// The 1 of 4.3.1.
-    pub patch: u32,
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
-    }
-}
-
-/// One file or name that was tried, and why it would not open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt {
-    /// The path, or a bare name that the system's loader looks up.
-    pub place: PathBuf,
-    /// The loader's words.
-    pub reason: String,
-}
-
-impl fmt::Display for Attempt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.place.display(), self.reason)
-    }
-}
-
-/// Why Embree could not be used.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// Nothing that could be opened.
-    #[error("Embree 4 could not be opened; tried {}", join(attempts))]
-    NotFound {
-        /// The places that were tried, in order.
-        attempts: Vec<Attempt>,
-    },
-    /// The file opened, but is not Embree 4 or lacks part of it.
-    #[error("{} has no function `{symbol}`: it is not a complete Embree 4; install release 4.0 or later", path.display())]
-    MissingFunction {
-        /// The library.
-        path: PathBuf,
-        /// The function.
-        symbol: String,
-    },
-    /// The library cannot make a device here.
-    #[error("Embree at {} could not make a device: {error}", path.display())]
-    NoDevice {
-        /// The library.
-        path: PathBuf,
-        /// Embree's error.
-        error: RTCError,
-    },
-    /// The library is of another major release.
-    #[error("{} is Embree {version}; release 4 is needed", path.display())]
-    WrongVersion {
-        /// The library.
-        path: PathBuf,
-        /// The release.
-        version: Version,
-    },
-    /// The library's structures are not laid out as the bindings' are.
-    #[error(
-        "Embree {version} at {} was built with other options ({detail}); use one built with \
-         RTC_MAX_INSTANCE_LEVEL_COUNT 1, the default", path.display()
-    )]
-    WrongLayout {
-        /// The library.
-        path: PathBuf,
-        /// The release.
-        version: Version,
-        /// The finding of a trial ray.
-        detail: String,
-    },
-}
-
-fn join(attempts: &[Attempt]) -> String {
-    attempts.iter().map(Attempt::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// The names under which Embree 4 is installed on this system, the most specific first.
@@ -140,7 +38,7 @@ pub const fn file_names() -> &'static [&'static str] {
 
 /// The library in use, if [`load`] has succeeded.
 pub fn loaded() -> Option<&'static Loaded> {
-    OPENED.get().map(|opened| &opened.loaded)
+    LOADED.get()
 }
 
 /// Opens Embree and checks that it can be used: every function is there, a device can be made, the
@@ -161,38 +59,13 @@ pub fn load(path: Option<&Path>) -> Result<&'static Loaded, LoadError> {
     }
     let (library, place) = open_first(&candidates(path))?;
     let symbols = Symbols { library: &library, path: &place };
-    let functions = Functions {
-        device: device::Functions::resolve(&symbols)?,
-        geometry: geometry::Functions::resolve(&symbols)?,
-        query: query::Functions::resolve(&symbols)?,
-        scene: scene::Functions::resolve(&symbols)?,
-    };
+    let functions = Functions::resolve(&symbols)?;
     let path = mapped_file(functions.device.rtcNewDevice as usize).unwrap_or(place);
     // A device starts threads that run the library's code, so it must stay mapped from here on.
     std::mem::forget(library);
     let version = layout_check::check(&functions, &path)?;
-    Ok(&OPENED.get_or_init(|| Opened { functions, loaded: Loaded { path, version } }).loaded)
-}
-
-/// An open library in which functions are looked up.
-pub(crate) struct Symbols<'a> {
-    library: &'a Library,
-    path: &'a Path,
-}
-
-impl Symbols<'_> {
-    /// Looks one function up.
-    ///
-    /// # Safety
-    ///
-    /// `F` must be the function's pointer type, and not be called once the library is closed.
-    pub(crate) unsafe fn function<F: Copy>(&self, name: &str) -> Result<F, LoadError> {
-        // SAFETY: the caller vouches for the type.
-        let symbol = unsafe { self.library.get::<F>(name) };
-        symbol
-            .map(|found| *found)
-            .map_err(|_| LoadError::MissingFunction { path: self.path.into(), symbol: name.into() })
-    }
+    functions.install();
+    Ok(LOADED.get_or_init(|| Loaded { path, version }))
 }
 
 /// The files or names to try for a path.
@@ -238,7 +111,7 @@ fn open_first(candidates: &[PathBuf]) -> Result<(Library, PathBuf), LoadError> {
     for place in candidates {
         match open_with_neighbours(place) {
             Ok(library) => return Ok((library, place.clone())),
-            Err(reason) => attempts.push(Attempt { place: place.clone(), reason }),
+            Err(reason) => attempts.push(Attempt { path: place.clone(), reason }),
         }
     }
     Err(LoadError::NotFound { attempts })

@@ -163,7 +163,7 @@ const _: () = {
     assert!(offset_of!(RTCOccludedArguments, occluded) == 24);
 };
 
-embree_functions! { query:
+embree_functions! {
     /// Finds a ray's closest hit in a committed scene; null arguments are the defaults.
     fn rtcIntersect1(scene: RTCScene, rayhit: *mut RTCRayHit, args: *mut RTCIntersectArguments) = ();
 

@@ -35,7 +35,7 @@ named_bits! {
 /// Told of a build's progress in 0..=1; answering `false` cancels the build. Called from any thread.
 pub type RTCProgressMonitorFunction = Option<unsafe extern "C" fn(ptr: *mut c_void, n: f64) -> bool>;
 
-embree_functions! { scene:
+embree_functions! {
     /// Makes an empty scene; null on failure.
     fn rtcNewScene(device: RTCDevice) -> RTCScene = ptr::null_mut();
 

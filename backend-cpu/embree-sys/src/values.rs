@@ -1,5 +1,8 @@
 //! Named numbers and small structures that several subjects share.
 
+use std::error::Error;
+use std::fmt;
+
 /// Marks "no geometry", "no primitive" and "no instance" in hits and contexts.
 pub const RTC_INVALID_GEOMETRY_ID: u32 = u32::MAX;
 
@@ -63,6 +66,42 @@ macro_rules! named_bits {
 }
 
 pub(crate) use {named_bits, named_numbers};
+
+named_numbers! {
+    /// An error code.
+    RTCError {
+        /// No error.
+        NONE = 0,
+        /// Unknown error.
+        UNKNOWN = 1,
+        /// An argument out of range.
+        INVALID_ARGUMENT = 2,
+        /// An operation not allowed on this object; also the answer while no library is loaded.
+        INVALID_OPERATION = 3,
+        /// Not enough memory.
+        OUT_OF_MEMORY = 4,
+        /// The CPU lacks the instructions that the library was built for.
+        UNSUPPORTED_CPU = 5,
+        /// Cancelled by a memory or progress monitor.
+        CANCELLED = 6,
+    }
+}
+
+impl fmt::Display for RTCError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match *self {
+            Self::NONE => "no error",
+            Self::INVALID_ARGUMENT => "invalid argument",
+            Self::INVALID_OPERATION => "invalid operation",
+            Self::OUT_OF_MEMORY => "out of memory",
+            Self::UNSUPPORTED_CPU => "this CPU lacks the instructions that Embree needs",
+            Self::CANCELLED => "cancelled",
+            _ => return write!(f, "unknown error (code {})", self.0),
+        })
+    }
+}
+
+impl Error for RTCError {}
 
 named_numbers! {
     /// Element format of a geometry buffer or a transformation.

@@ -19,12 +19,12 @@ const NEVER: f32 = f32::NEG_INFINITY;
 struct F32x8<const N: usize>([i32; N]);
 
 /// A device, and scenes that are released with it.
-struct World {
+struct TestScene {
     device: RTCDevice,
     scenes: Vec<RTCScene>,
 }
 
-impl World {
+impl TestScene {
     fn new() -> Self {
         // SAFETY: null asks for the defaults.
         let device = unsafe { rtcNewDevice(ptr::null()) };
@@ -88,7 +88,7 @@ impl World {
     }
 }
 
-impl Drop for World {
+impl Drop for TestScene {
     fn drop(&mut self) {
         // SAFETY: made by this world, released once, scenes before their device.
         unsafe {
@@ -130,7 +130,7 @@ fn the_loaded_library_tells_its_path_and_release() {
     assert!(loaded.path.to_string_lossy().contains("embree4"), "{}", loaded.path.display());
     let elsewhere = load(Some("/no/such/library".as_ref())).expect("the first success holds");
     assert_eq!(elsewhere, loaded);
-    let world = World::new();
+    let world = TestScene::new();
     // SAFETY: the device is live.
     let number = unsafe { rtcGetDeviceProperty(world.device, RTCDeviceProperty::VERSION) };
     let version = loaded.version;
@@ -142,7 +142,7 @@ fn the_nearest_of_three_triangles_is_hit_first() {
     if !support::embree_is_here() {
         return;
     }
-    let mut world = World::new();
+    let mut world = TestScene::new();
     let mesh = world.triangles(&[4.0, 1.0, 2.0]);
     let scene = world.scene(RTCSceneFlags::ROBUST, &[mesh]);
     let found = closest(scene, ray_at(0.25, 0.5), &mut RTCIntersectArguments::default());
@@ -157,7 +157,7 @@ fn occlusion_looks_between_the_rays_ends_only() {
     if !support::embree_is_here() {
         return;
     }
-    let mut world = World::new();
+    let mut world = TestScene::new();
     let mesh = world.triangles(&[1.0]);
     let scene = world.scene(RTCSceneFlags::NONE, &[mesh]);
     let ray = ray_at(0.25, 0.25);
@@ -185,7 +185,7 @@ type Any<const N: usize> = unsafe fn(*const i32, RTCScene, *mut RTCRayNt<N>, *mu
 
 /// The last ray of the packet is inactive. Rays keep clear of edges, where processors round differently.
 fn a_packet_of_finds<const N: usize>(packet_closest: Closest<N>, packet_any: Any<N>) {
-    let mut world = World::new();
+    let mut world = TestScene::new();
     let mesh = world.triangles(&[3.0, 1.0]);
     let inner = world.scene(RTCSceneFlags::ROBUST, &[mesh]);
     let instances = [world.instance(inner, 0.0), world.instance(inner, 2.0)];
@@ -228,7 +228,7 @@ fn a_ray_skips_geometries_that_its_mask_excludes() {
     if !support::embree_is_here() {
         return;
     }
-    let mut world = World::new();
+    let mut world = TestScene::new();
     let (near, far) = (world.triangles(&[1.0]), world.triangles(&[2.0]));
     // SAFETY: the geometry is live.
     unsafe { rtcSetGeometryMask(near, 0b01) };
@@ -261,7 +261,7 @@ fn a_geometrys_filter_refuses_hits_of_both_kinds_of_query() {
     if !support::embree_is_here() {
         return;
     }
-    let mut world = World::new();
+    let mut world = TestScene::new();
     let mut refused = 0_u32;
     let mesh = world.triangles(&[1.0, 2.0]);
     // SAFETY: the geometry is live, and `refused` outlives the scene.
@@ -297,7 +297,7 @@ fn a_querys_own_filter_sees_the_callers_context() {
     if !support::embree_is_here() {
         return;
     }
-    let mut world = World::new();
+    let mut world = TestScene::new();
     let mesh = world.triangles(&[1.0]);
     let scene = world.scene(RTCSceneFlags::FILTER_FUNCTION_IN_ARGUMENTS, &[mesh]);
     let mut context = CountingContext { embree: RTCRayQueryContext::default(), calls: AtomicUsize::new(0) };
@@ -326,7 +326,7 @@ fn an_error_reaches_both_the_callback_and_the_question() {
         return;
     }
     let kept: Mutex<Vec<(RTCError, String)>> = Mutex::new(Vec::new());
-    let world = World::new();
+    let world = TestScene::new();
     // SAFETY: the device is live and outlived by the list; a null scene is the error wanted.
     unsafe {
         rtcSetDeviceErrorFunction(world.device, Some(keep_error), (&raw const kept).cast_mut().cast());
@@ -353,7 +353,7 @@ fn the_memory_monitor_sees_a_scenes_bytes_come_and_go() {
         return;
     }
     let total = std::sync::atomic::AtomicIsize::new(0);
-    let mut world = World::new();
+    let mut world = TestScene::new();
     // SAFETY: the device is live and outlived by the counter.
     unsafe {
         let pointer = (&raw const total).cast_mut().cast();

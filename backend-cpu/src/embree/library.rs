@@ -17,9 +17,9 @@ pub const INSTALLED_AS: &str = "embree-4.4.0";
 /// The environment variable that names the library or the folder that holds it.
 pub const VARIABLE: &str = "LOCKSTEP_EMBREE";
 
-/// A place to search for the library.
+/// A path to search for the library.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SearchPath {
     /// The file or folder that [`VARIABLE`] names.
     Named(PathBuf),
     /// The folder that `lockstep setup` fetches Embree into.
@@ -30,7 +30,7 @@ pub enum Place {
     System,
 }
 
-impl Place {
+impl SearchPath {
     /// The file or folder; `None` for the system's loader.
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -40,7 +40,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SearchPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Named(path) => write!(f, "{} (named by {VARIABLE})", path.display()),
@@ -51,11 +51,11 @@ impl fmt::Display for Place {
     }
 }
 
-/// A place without a usable library, with the reason.
+/// A path without a usable library, with the reason.
 #[derive(Debug)]
 pub struct Miss {
-    /// The place searched.
-    pub place: Place,
+    /// The path searched.
+    pub search_path: SearchPath,
     /// A short reason, as of the time of the search.
     pub reason: String,
     /// The loader's error.
@@ -63,12 +63,12 @@ pub struct Miss {
 }
 
 impl Miss {
-    fn new(place: Place, error: LoadError) -> Self {
+    fn new(search_path: SearchPath, error: LoadError) -> Self {
         let reason = match &error {
-            LoadError::NotFound { .. } if place.path().is_some_and(|path| !path.exists()) => {
+            LoadError::NotFound { .. } if search_path.path().is_some_and(|path| !path.exists()) => {
                 "not there".into()
             }
-            LoadError::NotFound { attempts } if !attempts.iter().any(|tried| tried.place.exists()) => {
+            LoadError::NotFound { attempts } if !attempts.iter().any(|tried| tried.path.exists()) => {
                 "no Embree 4 there".into()
             }
             LoadError::NotFound { attempts } => {
@@ -76,27 +76,26 @@ impl Miss {
             }
             other => other.to_string(),
         };
-        Self { place, reason, error }
+        Self { search_path, reason, error }
     }
 }
 
 impl fmt::Display for Miss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.reason)
+        write!(f, "{}: {}", self.search_path, self.reason)
     }
 }
 
-/// No place has a usable Embree library.
+/// Embree could not be loaded from any path.
 #[derive(Debug, thiserror::Error)]
 #[error("{}. Remedy: {}", reason(misses), remedy(misses))]
 pub struct LibraryError {
-    /// The places searched, in order.
+    /// The paths searched, in order.
     pub misses: Vec<Miss>,
 }
 
 impl LibraryError {
-    /// The reason: the library's name and each place with what is wrong there, as a sentence without its full
-    /// stop.
+    /// The reason: the library's name and each path with its fault, as a sentence without its full stop.
     pub fn reason(&self) -> String {
         reason(&self.misses)
     }
@@ -108,13 +107,16 @@ impl LibraryError {
 }
 
 fn reason(misses: &[Miss]) -> String {
-    let places = misses.iter().map(Miss::to_string).collect::<Vec<_>>().join("; ");
-    format!("Embree 4 ({}) could not be loaded. Searched: {places}", lockstep_embree_sys::file_names()[0])
+    let search_paths = misses.iter().map(Miss::to_string).collect::<Vec<_>>().join("; ");
+    format!(
+        "Embree 4 ({}) could not be loaded. Searched: {search_paths}",
+        lockstep_embree_sys::file_names()[0]
+    )
 }
 
 fn remedy(misses: &[Miss]) -> String {
     match misses {
-        [Miss { place: Place::Named(_), .. }] => {
+        [Miss { search_path: SearchPath::Named(_), .. }] => {
             format!("set {VARIABLE} to the library or its folder, or unset it and run `lockstep setup`.")
         }
         _ => format!("run `lockstep setup`, or set {VARIABLE} to the library or its folder."),
@@ -126,22 +128,22 @@ fn remedy(misses: &[Miss]) -> String {
 ///
 /// # Errors
 ///
-/// [`LibraryError`] names every place and what is wrong there. After an error, the next call searches again.
+/// [`LibraryError`] names every path with its fault. After an error, the next call searches again.
 pub fn load() -> Result<&'static Loaded, LibraryError> {
     load_from(search_paths())
 }
 
-/// Loads Embree from the first of `places` that has it, as [`load`] does.
+/// Loads Embree from the first of `search_paths` that has it, as [`load`] does.
 ///
 /// # Errors
 ///
 /// As for [`load`].
-pub fn load_from(places: Vec<Place>) -> Result<&'static Loaded, LibraryError> {
+pub fn load_from(search_paths: Vec<SearchPath>) -> Result<&'static Loaded, LibraryError> {
     let mut misses = Vec::new();
-    for place in places {
-        match lockstep_embree_sys::load(place.path()) {
+    for search_path in search_paths {
+        match lockstep_embree_sys::load(search_path.path()) {
             Ok(loaded) => return Ok(loaded),
-            Err(error) => misses.push(Miss::new(place, error)),
+            Err(error) => misses.push(Miss::new(search_path, error)),
         }
     }
     Err(LibraryError { misses })
@@ -156,25 +158,29 @@ pub fn kind_of(file: &Path) -> &'static str {
     };
     let from = search_paths().into_iter().find(|place| place.path().is_some_and(same));
     match from {
-        Some(Place::Named(_)) => "named by LOCKSTEP_EMBREE",
-        Some(Place::Data(_)) => "fetched by lockstep setup",
-        Some(Place::Program(_)) => "beside the program",
-        Some(Place::System) | None => "the system's",
+        Some(SearchPath::Named(_)) => "named by LOCKSTEP_EMBREE",
+        Some(SearchPath::Data(_)) => "fetched by lockstep setup",
+        Some(SearchPath::Program(_)) => "beside the program",
+        Some(SearchPath::System) | None => "the system's",
     }
 }
 
-/// The places that [`load`] searches, in order.
-pub fn search_paths() -> Vec<Place> {
+/// The paths that [`load`] searches, in order.
+pub fn search_paths() -> Vec<SearchPath> {
     let program = env::current_exe().ok().and_then(|file| Some(file.parent()?.to_path_buf()));
     search_paths_for(non_empty_variable(VARIABLE).map(PathBuf::from), data_folder(), program)
 }
 
-fn search_paths_for(named: Option<PathBuf>, data: Option<PathBuf>, program: Option<PathBuf>) -> Vec<Place> {
+fn search_paths_for(
+    named: Option<PathBuf>,
+    data: Option<PathBuf>,
+    program: Option<PathBuf>,
+) -> Vec<SearchPath> {
     if let Some(named) = named {
-        return vec![Place::Named(named)];
+        return vec![SearchPath::Named(named)];
     }
-    let data = data.map(|folder| Place::Data(folder.join(INSTALLED_AS)));
-    data.into_iter().chain(program.map(Place::Program)).chain([Place::System]).collect()
+    let data = data.map(|folder| SearchPath::Data(folder.join(INSTALLED_AS)));
+    data.into_iter().chain(program.map(SearchPath::Program)).chain([SearchPath::System]).collect()
 }
 
 /// The value of an environment variable; `None` if it is unset or empty.
@@ -188,15 +194,15 @@ mod tests {
 
     #[test]
     fn a_named_library_is_the_only_place() {
-        let places = search_paths_for(Some("/a".into()), Some("/b".into()), Some("/c".into()));
-        assert_eq!(places, [Place::Named("/a".into())]);
+        let search_paths = search_paths_for(Some("/a".into()), Some("/b".into()), Some("/c".into()));
+        assert_eq!(search_paths, [SearchPath::Named("/a".into())]);
     }
 
     #[test]
     fn the_data_folder_comes_before_the_program_and_the_system() {
-        let places = search_paths_for(None, Some("/data".into()), Some("/bin".into()));
-        let data = Place::Data(PathBuf::from("/data").join(INSTALLED_AS));
-        assert_eq!(places, [data, Place::Program("/bin".into()), Place::System]);
-        assert_eq!(search_paths_for(None, None, None), [Place::System]);
+        let search_paths = search_paths_for(None, Some("/data".into()), Some("/bin".into()));
+        let data = SearchPath::Data(PathBuf::from("/data").join(INSTALLED_AS));
+        assert_eq!(search_paths, [data, SearchPath::Program("/bin".into()), SearchPath::System]);
+        assert_eq!(search_paths_for(None, None, None), [SearchPath::System]);
     }
 }

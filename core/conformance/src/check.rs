@@ -1,33 +1,12 @@
 //! The list of checks, and how one is run.
 
 use crate::{
-    Checked, Extent, Subject, bidirectional, configs, contract, fast, identity, layers, parity, physics,
-    priorities, timing, trace_rays,
+    Checked, Extent, Outcome, Subject, bidirectional, configs, contract, fast, identity, layers, parity,
+    physics, priorities, timing, trace_rays,
 };
 use lockstep_core::Mode;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
-
-/// Outcome of a check that did not fail.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// The claim holds; with a remark, which may be empty.
-    Passed(String),
-    /// The target lacks the feature under test; with the reason.
-    Skipped(String),
-}
-
-impl Default for Outcome {
-    fn default() -> Self {
-        Self::Passed(String::new())
-    }
-}
-
-impl From<()> for Outcome {
-    fn from((): ()) -> Self {
-        Self::default()
-    }
-}
 
 /// A prerequisite of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,8 @@
 //! A worker is this program again. It reads requests from its standard input, one a line, and answers each with one
 //! line on its standard output.
 
-use crate::check::{CHECKS, CheckResult, Outcome};
+use crate::check::{CHECKS, CheckResult};
+use crate::outcome::Outcome;
 use crate::suite::Suite;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Error, ErrorKind, Write};

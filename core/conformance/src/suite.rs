@@ -1,6 +1,7 @@
 //! The suite over all targets of a backend, as a test program.
 
-use crate::check::{CHECKS, Check, CheckResult, Outcome};
+use crate::check::{CHECKS, Check, CheckResult};
+use crate::outcome::Outcome;
 use crate::processes::{self, Pool};
 use crate::{LoadScene, Subject};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};

@@ -25,26 +25,26 @@ pub fn check(device: &mut dyn ProbeDevice, target: &str) -> Result<()> {
     canary::check(target, &outputs)
 }
 
-/// The targets whose arithmetic this process has proven, so that each is asked once.
+/// The targets whose arithmetic this process has checked, so that each is asked once.
 #[derive(Debug, Default)]
-pub struct Proven(std::sync::Mutex<std::collections::BTreeSet<String>>);
+pub struct CheckedTargets(std::sync::Mutex<std::collections::BTreeSet<String>>);
 
-impl Proven {
+impl CheckedTargets {
     /// No targets.
     pub const fn new() -> Self {
         Self(std::sync::Mutex::new(std::collections::BTreeSet::new()))
     }
 
-    /// Runs `prove` unless it has succeeded for this target.
+    /// Runs `check` unless it has succeeded for this target.
     ///
     /// # Errors
-    /// Those of `prove`, which a later call runs again.
-    pub fn once(&self, target: &str, prove: impl FnOnce() -> Result<()>) -> Result<()> {
+    /// Those of `check`, which a later call runs again.
+    pub fn once(&self, target: &str, check: impl FnOnce() -> Result<()>) -> Result<()> {
         let set = || self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if set().contains(target) {
             return Ok(());
         }
-        prove()?;
+        check()?;
         set().insert(target.to_owned());
         Ok(())
     }
@@ -78,10 +78,10 @@ mod tests {
 
     #[test]
     fn a_target_is_proven_once_and_asked_again_after_a_failure() {
-        let proven = Proven::new();
+        let checked = CheckedTargets::new();
         let failure = || Err(Error::Contract { actor: "x".into(), message: "no".into() });
-        assert!(proven.once("a", failure).is_err() && proven.once("a", failure).is_err());
-        assert!(proven.once("a", || Ok(())).is_ok());
-        assert!(proven.once("a", failure).is_ok() && proven.once("b", failure).is_err());
+        assert!(checked.once("a", failure).is_err() && checked.once("a", failure).is_err());
+        assert!(checked.once("a", || Ok(())).is_ok());
+        assert!(checked.once("a", failure).is_ok() && checked.once("b", failure).is_err());
     }
 }

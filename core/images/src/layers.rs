@@ -1,6 +1,6 @@
 //! EXR files: every layer of every part, of any channels.
 
-use super::read::{ReadError, ReadLimits, Source};
+use super::source::{ReadError, ReadLimits, Source};
 use super::{LinearImage, Precision};
 use exr::prelude::{FlatSamples, ReadChannels, ReadLayers, f16, read};
 use std::path::Path;

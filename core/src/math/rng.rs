@@ -8,7 +8,7 @@
 
 use crate::math::sobol;
 use crate::math::xorwow::Xorwow;
-use crate::settings::Sampler;
+use crate::sampler::Sampler;
 
 /// Purpose of a block of four draws. Blocks of one path never coincide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

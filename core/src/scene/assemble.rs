@@ -1,4 +1,4 @@
-//! From placed meshes to a scene's flat arrays.
+//! From instances of meshes to a scene's flat arrays.
 
 use crate::error::{Error, Result};
 use crate::math;
@@ -12,7 +12,7 @@ use crate::scene::mesh::{Flatten, MeshData};
 use crate::scene::types::*;
 use crate::scene::vertex::Vertex;
 
-/// Meshes placed several times are baked while all their copies together stay below this many triangles.
+/// Meshes with several instances are baked while all their copies together stay below this many triangles.
 const BAKED_COPIES: u64 = 65_536;
 
 /// Upper limit of vertices: references to them have 31 bits.

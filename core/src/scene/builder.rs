@@ -156,12 +156,12 @@ impl SceneBuilder {
         }
     }
 
-    /// The placements so far: a mesh, and the map from its space to the world.
+    /// The instances so far: a mesh, and the map from its space to the world.
     pub fn instances(&self) -> &[(u32, Affine)] {
         &self.instances
     }
 
-    /// Places a mesh in the world.
+    /// Adds an instance of a mesh.
     pub fn instance(&mut self, mesh: u32, object_to_world: Affine) {
         self.instances.push((mesh, object_to_world));
     }
@@ -176,7 +176,7 @@ impl SceneBuilder {
         self.punctual.len()
     }
 
-    /// The corners of all placed triangles so far, in world space and counter-clockwise seen from the front.
+    /// The corners of the triangles of all instances so far, in world space and counter-clockwise seen from the front.
     pub fn triangles(&self) -> impl Iterator<Item = [Vec3; 3]> {
         self.instances.iter().flat_map(|(mesh, map)| {
             let mesh = self.meshes.get(*mesh as usize);
@@ -189,7 +189,7 @@ impl SceneBuilder {
         })
     }
 
-    /// World-space bounds of all placed geometry so far, for fitting cameras; `None` when there is none.
+    /// World-space bounds of all instances so far, for fitting cameras; `None` when there is none.
     pub fn bounds(&self) -> Option<[Vec3; 2]> {
         let mut bounds = Bounds::EMPTY;
         for (mesh, map) in &self.instances {

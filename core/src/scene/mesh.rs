@@ -6,7 +6,7 @@ use crate::scene::vertex::Vertex;
 /// Whether [`SceneBuilder::build`](crate::scene::SceneBuilder::build) may bake instances into world space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Flatten {
-    /// Meshes placed once, and small ones, become part of one static mesh: fewer transforms while tracing.
+    /// Meshes with one instance, and small ones, become part of one static mesh: fewer transforms while tracing.
     #[default]
     Auto,
     /// Every placement stays an instance.

@@ -39,8 +39,8 @@ _ABOUT = {
     "first_divergence": ("scene", "a", "b", "seed", "place"),
     "invalid": ("scene", "target", "spp", "seed"),
     "speedup": ("scene", "target", "seed"),
-    "tune": ("scene", "target", "configuration", "repeat", "again"),
-    "again": ("scene", "target", "spp_from", "spp_to", "seed", "repeat", "mode"),
+    "tune": ("scene", "target", "configuration", "repeat", "aa_control"),
+    "aa_control": ("scene", "target", "spp_from", "spp_to", "seed", "repeat", "mode"),
     "equal_time": ("scene", "target", "seconds", "seed"),
     "crops": ("scene", "target", "seconds", "seed"),
     "efficiency": ("scene", "a", "b", "spp", "seed"),
@@ -54,6 +54,9 @@ _ABOUT = {
     "port_cost": (),
     "port_history": (),
 }
+
+# Kinds and fields by the names that files of earlier versions have.
+_RENAMED = {"again": "aa_control"}
 
 # Numbers that JSON cannot hold, and the fields of names and sentences, which hold none.
 _NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -103,8 +106,9 @@ def read(folder: str | os.PathLike[str]) -> Study:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = {_RENAMED.get(name, name): value for name, value in json.loads(line).items()}
             kind = record.pop("kind")
+            kind = _RENAMED.get(kind, kind)
         except (ValueError, KeyError, AttributeError, TypeError) as error:
             if number == len(lines):
                 break

@@ -1,7 +1,7 @@
 //! Embree 4, for the target `cpu-embree`.
 
 use lockstep_cpu::EMBREE_TARGET;
-use lockstep_cpu::embree::library::{self, Place};
+use lockstep_cpu::embree::library::{self, SearchPath};
 
 use crate::error::SetupError;
 use crate::host::Host;
@@ -21,11 +21,11 @@ pub(super) fn item() -> Item {
     }
 }
 
-/// Loads it as the backend does: the only proof that it can be used.
+/// Loads it as the backend does: the only check that tells whether it can be used.
 fn presence(_: &Host) -> Result<Presence, SetupError> {
     match library::load() {
         Ok(loaded) => Ok(Presence::There(format!("Embree {} at {}", loaded.version, loaded.path.display()))),
-        Err(error) if error.misses.iter().any(|miss| matches!(miss.place, Place::Named(_))) => {
+        Err(error) if error.misses.iter().any(|miss| matches!(miss.search_path, SearchPath::Named(_))) => {
             Err(SetupError::Blocked { item: "embree", reason: error.to_string() })
         }
         Err(error) => Ok(Presence::Missing(error.to_string())),

@@ -20,7 +20,7 @@ pub(super) fn item() -> Item {
     }
 }
 
-/// Opens it as the backend does: the only proof that it can be used.
+/// Opens it as the backend does: the only check that tells whether it can be used.
 fn presence(_: &Host) -> Result<Presence, SetupError> {
     match lockstep_cuda::compiler() {
         Ok(found) => Ok(Presence::There(format!("NVRTC {} at {}", found.version, found.library.display()))),

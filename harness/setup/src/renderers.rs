@@ -19,8 +19,8 @@ pub struct Renderer {
     pub label: &'static str,
     /// The exact releases, the preferred one first. Each needs a Python of its own kind.
     releases: &'static [Environment],
-    /// A line of Python that proves that it can be used.
-    proof: &'static str,
+    /// A line of Python that checks that the package can be used.
+    check: &'static str,
 }
 
 /// Mitsuba 3.
@@ -32,7 +32,7 @@ pub static MITSUBA: Renderer = Renderer {
         requirements: &["mitsuba==3.9.1"],
         pythons: &["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"],
     }],
-    proof: "import mitsuba; mitsuba.set_variant('scalar_rgb')",
+    check: "import mitsuba; mitsuba.set_variant('scalar_rgb')",
 };
 
 /// Cycles, in Blender as a Python module. Every release of Blender is built for one Python.
@@ -47,7 +47,7 @@ pub static CYCLES: Renderer = Renderer {
             pythons: &["3.11"],
         },
     ],
-    proof: "import bpy; bpy.context.scene.render.engine = 'CYCLES'",
+    check: "import bpy; bpy.context.scene.render.engine = 'CYCLES'",
 };
 
 /// LuxCore. Release 2.11.2 aborts when it renders.
@@ -59,7 +59,7 @@ pub static LUXCORE: Renderer = Renderer {
         requirements: &["pyluxcore==2.10.1"],
         pythons: &["3.9", "3.10", "3.11", "3.12", "3.13"],
     }],
-    proof: "import pyluxcore; pyluxcore.Init()",
+    check: "import pyluxcore; pyluxcore.Init()",
 };
 
 /// The rows for renderers.
@@ -99,12 +99,12 @@ impl Renderer {
     }
 }
 
-/// Imports it: the only proof that it can be used.
+/// Imports it: the only check that tells whether it can be used.
 fn presence(renderer: &Renderer, host: &Host) -> Result<Presence, SetupError> {
     let Some(python) = renderer.pythons(&host.data).find(|python| python.exists()) else {
         return Ok(Presence::Missing(format!("there is no {} in {}", renderer.label, host.data.display())));
     };
-    match host.run(&python, &["-c", renderer.proof].map(OsStr::new), &[], "fetch it again") {
+    match host.run(&python, &["-c", renderer.check].map(OsStr::new), &[], "fetch it again") {
         Ok(()) => Ok(Presence::There(format!("{} by {}", renderer.label, python.display()))),
         Err(error) => Ok(Presence::Missing(error.to_string())),
     }

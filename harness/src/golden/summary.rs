@@ -97,7 +97,7 @@ impl Summary<'_> {
 
 pub(super) fn stale_line(row: &Expectation) -> String {
     format!(
-        "expectations.toml: {} was put up with until {}; renew the entry or delete it",
+        "expectations.toml: {} was tolerated until {}; renew the entry or delete it",
         row.about(),
         row.last_day()
     )

@@ -21,22 +21,17 @@ use lockstep_reports::records::{Note, Timing};
 use super::plan::Plan;
 use super::reference_cache::{self as cache, Entry};
 pub(crate) use super::reference_image::Reference;
+use super::reference_rule::{LEAST_RATIO, RATIO, reference_seed};
 use super::target_session::{Purpose, TargetSession};
 use crate::backends::{self, Target};
 use crate::chunking::Pass;
 use crate::exit::Failure;
 use crate::progress::Bar;
 
-/// Samples per pixel of a reference over those of the last level.
-const RATIO: u32 = 16;
-/// The least such ratio.
-const LEAST_RATIO: u32 = 4;
 /// The least budget, in seconds.
 const LEAST_BUDGET: f64 = 20.0;
 /// The budget over the time of the scene's levels.
 const LEVELS_FACTOR: f64 = 2.0;
-/// The seed of references, unless a study renders with it.
-const SEED: u32 = 0x5EED_0F0F;
 
 /// A reference and remarks about it, or nothing because the user stopped it or no target can render it.
 #[derive(Debug, Default)]
@@ -122,7 +117,7 @@ pub(crate) fn of_program(
         return Ok(Obtained { reference: None, notes: vec![note(text)] });
     };
     let timings: Vec<&Timing> = timings.iter().filter(|t| t.scene == scene.name).collect();
-    let settings = plan.with_seed(reference_seed(plan));
+    let settings = plan.with_seed(reference_seed(plan.settings.seed, plan.further_seeds()));
     bar.say(&format!("{} reference on {}", scene.name, program.id));
     program.load(scene, &settings, Purpose::Reference)?;
     let target = program.id.to_string();
@@ -142,13 +137,6 @@ pub(crate) fn of_program(
     Ok(Obtained { reference: Some(Reference { image, against, spp: Some(wanted) }), notes })
 }
 
-/// The samples per pixel of a reference whose time nobody measured first: the most, or the least for a budget of
-/// nothing.
-pub(super) fn reference_spp(top: u32, budget: Option<f64>) -> u32 {
-    let ratio = if budget == Some(0.0) { LEAST_RATIO } else { RATIO };
-    top.saturating_mul(ratio).min(MAX_SPP)
-}
-
 /// The words by which records name a rendered reference.
 pub(super) fn against(target: &str, spp: u32, seed: u32) -> String {
     format!("{target}, {spp} spp, seed {seed}")
@@ -157,16 +145,10 @@ pub(super) fn against(target: &str, spp: u32, seed: u32) -> String {
 /// The settings of references. Those by another integrator than the study's take all lobes of layers together, which
 /// every integrator knows.
 fn reference_settings(plan: &Plan) -> Settings {
-    let shared = plan.with_seed(reference_seed(plan));
+    let shared = plan.with_seed(reference_seed(plan.settings.seed, plan.further_seeds()));
     let integrator = plan.reference_integrator;
     let layers = if integrator == shared.integrator { shared.layers } else { LayerSampling::Together };
     Settings { integrator, layers, ..shared }
-}
-
-/// A seed that no image of the study has.
-pub(super) fn reference_seed(plan: &Plan) -> u32 {
-    let is_studied = |seed: u32| seed == plan.settings.seed || plan.further_seeds().contains(&seed);
-    (SEED..).chain(0..SEED).find(|&seed| !is_studied(seed)).unwrap_or(SEED)
 }
 
 /// The targets that may render a reference.

@@ -136,7 +136,7 @@ impl TargetSession {
     }
 
     /// A second session of a target, for the A/A control; `None` for a renderer, which is to be opened again.
-    pub(crate) fn again(&self) -> Option<Self> {
+    pub(crate) fn aa_control(&self) -> Option<Self> {
         match &self.engine {
             Engine::Renderer(..) => None,
             Engine::Program(runs) => Some(Self::of_program(runs.program.clone())),

@@ -305,8 +305,8 @@ fn the_first_target_is_timed_twice_in_every_round_and_not_again_when_that_is_res
         run_with(dir.path(), &plan(3), vec![target("a"), target("b")], Some(control)).unwrap()
     };
     let found = study(target("a"));
-    assert_eq!((found.timings.len(), found.again.len()), (2 * 3 * 3, 3 * 3));
-    assert!(found.again.iter().all(|again| again.target == "a"));
+    assert_eq!((found.timings.len(), found.aa_control.len()), (2 * 3 * 3, 3 * 3));
+    assert!(found.aa_control.iter().all(|aa_control| aa_control.target == "a"));
     let lines = || read_records(&dir.path().join("records.jsonl")).unwrap().len();
     let before = lines();
     study(target("a"));

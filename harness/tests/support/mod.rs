@@ -69,7 +69,7 @@ pub(crate) fn records(folder: &Path) -> BTreeMap<String, String> {
             "other_seed",
             "repeat",
             "configuration",
-            "again",
+            "aa_control",
             "bounce",
             "quantity",
             "scope",

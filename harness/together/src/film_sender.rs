@@ -1,6 +1,6 @@
 //! Sends films to the coordinator, in a thread of a worker's own.
 
-use crate::merger::BLOCK;
+use crate::shared_film::BLOCK;
 use crate::shared_film::{MOST_PIXELS, SharedFilm};
 use crate::wire::Report;
 use lockstep_core::Film;

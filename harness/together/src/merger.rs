@@ -5,7 +5,7 @@ use crate::film_file::write_film_file;
 use crate::identity::Identity;
 use crate::partial_film::{MergeError, PartialFilm};
 use crate::samples::SampleSet;
-use crate::shared_film::{LentFilm, MOST_PIXELS};
+use crate::shared_film::{BLOCK, LentFilm, MOST_PIXELS};
 use lockstep_core::Film;
 use lockstep_core::film::InvalidSamples;
 use rayon::prelude::*;
@@ -53,8 +53,6 @@ impl Sums {
     }
 }
 
-/// Pixels that one thread takes at a time.
-pub(crate) const BLOCK: usize = 1 << 14;
 /// Buffers that are kept for the next films.
 const MOST_SPARE: usize = 8;
 

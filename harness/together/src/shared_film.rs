@@ -4,7 +4,6 @@
 //! The memory has no name, so nothing is left of it when both processes are gone. Its size is sealed: a worker that is
 //! broken or killed cannot take away what the coordinator reads.
 
-use crate::merger::BLOCK;
 use memmap2::{Advice, MmapRaw};
 use rayon::prelude::*;
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
@@ -19,6 +18,8 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 /// The most pixels of a film that is shared or warmed. What larger ones take of memory is dear, and their transfer
 /// short beside their samples.
 pub(crate) const MOST_PIXELS: usize = 10_000_000;
+/// Pixels that one thread takes at a time.
+pub(crate) const BLOCK: usize = 1 << 14;
 /// Sums of a pixel.
 const CHANNELS: usize = 3;
 /// The sums that have a place. The system gives memory for those alone that are written.

@@ -1,6 +1,7 @@
 //! The divergence of two targets' paths.
 
-use crate::{Mode, WorstPath};
+use crate::Mode;
+use lockstep_metrics::float;
 use lockstep_metrics::format::count;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -83,6 +84,34 @@ pub struct QuantityDivergence {
     pub fields: Vec<FieldCount>,
     /// The worst of the paths that diverge here, each of another pixel.
     pub worst: Vec<WorstPath>,
+}
+
+/// A path that parts from another target's.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorstPath {
+    /// The pixel's column, from 0.
+    pub x: u32,
+    /// The pixel's row, from 0 at the top.
+    pub y: u32,
+    /// The sample.
+    pub sample: u32,
+    /// The vertex where the paths part; 0 is what the camera ray found.
+    pub bounce: u32,
+    /// The detail in which they part.
+    pub quantity: String,
+    /// The value on the first target.
+    pub a: String,
+    /// The value on the second.
+    pub b: String,
+    /// How far apart these are in steps of binary32, where they are numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ulps: Option<u64>,
+    /// Greatest difference of a channel of the sample's radiance.
+    #[serde(with = "float")]
+    pub radiance: f64,
+    /// The command that shows both paths.
+    pub command: String,
 }
 
 /// A field of a vertex, and the paths that diverge at it.

@@ -1,17 +1,16 @@
 //! Faults in the fields of a record, in the words of its format.
 
-use crate::Record;
 use serde_json::{Map, Value};
 
 /// Reads the fields of a record of a kind; nothing where the kind is not known.
-type Read = fn(&str, Value) -> Option<serde_json::Result<Record>>;
+type Read<R> = fn(&str, Value) -> Option<serde_json::Result<R>>;
 
 /// The fault of a record that cannot be read: its kind, the fields with a wrong value, and what the reader says.
-pub(crate) fn describe(
+pub(crate) fn describe<R>(
     kind: &str,
     fields: &Map<String, Value>,
     error: &serde_json::Error,
-    read: Read,
+    read: Read<R>,
 ) -> String {
     // Alone, a sound field is read, or another one is missing beside it
     let is_wrong = |(name, value): &(&String, &Value)| {

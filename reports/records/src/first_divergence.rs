@@ -1,8 +1,7 @@
 //! Paths of two targets, compared quantity by quantity, as older records have them: one for each quantity.
 
-use crate::{Divergence, DivergenceScope, FieldCount, QuantityDivergence};
+use crate::{Divergence, DivergenceScope, FieldCount, QuantityDivergence, WorstPath};
 use lockstep_core::Mode;
-use lockstep_metrics::float;
 use serde::{Deserialize, Serialize};
 
 /// One quantity of single paths, compared between two targets. Quantities are compared in the order in which
@@ -77,32 +76,4 @@ impl FirstDivergence {
             ..Divergence::default()
         });
     }
-}
-
-/// A path that parts from another target's.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct WorstPath {
-    /// The pixel's column, from 0.
-    pub x: u32,
-    /// The pixel's row, from 0 at the top.
-    pub y: u32,
-    /// The sample.
-    pub sample: u32,
-    /// The vertex where the paths part; 0 is what the camera ray found.
-    pub bounce: u32,
-    /// The detail in which they part.
-    pub quantity: String,
-    /// The value on the first target.
-    pub a: String,
-    /// The value on the second.
-    pub b: String,
-    /// How far apart these are in steps of binary32, where they are numbers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ulps: Option<u64>,
-    /// Greatest difference of a channel of the sample's radiance.
-    #[serde(with = "float")]
-    pub radiance: f64,
-    /// The command that shows both paths.
-    pub command: String,
 }

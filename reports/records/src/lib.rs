@@ -33,12 +33,12 @@ mod tune;
 
 pub use crops::{Crop, Crops};
 pub use csv_export::{records_to_csv, write_records_csv};
-pub use divergence::{Divergence, DivergenceScope, FieldCount, QuantityDivergence};
+pub use divergence::{Divergence, DivergenceScope, FieldCount, QuantityDivergence, WorstPath};
 pub use efficiency::Efficiency;
 pub use environment::{Environment, Program, StudySettings, TargetInfo, shell_line};
 pub use equal_time::EqualTime;
 pub use film::FilmHash;
-pub use first_divergence::{FirstDivergence, WorstPath};
+pub use first_divergence::FirstDivergence;
 pub use host::{HostInfo, utc_now};
 pub use interruption::Interruption;
 pub use kinds::{
@@ -55,7 +55,7 @@ pub use pyramid::{Pyramid, TechniqueShare};
 pub use record::Record;
 pub use run_failure::{RunFailure, RunFault};
 pub use scaling::Scaling;
-pub use sharing::{AGAIN, ALONE, Lease, Sharing};
+pub use sharing::{AA_CONTROL, ALONE, Lease, Sharing};
 pub use speedup::Speedup;
 pub use tune::Tune;
 

@@ -107,9 +107,9 @@ record_kinds! {
     /// A fast build's speed over the exact one's.
     [Speedup] Speedup = "speedup" key [scene, target, seed];
     /// One kernel configuration, timed.
-    [Tune] Tune = "tune" or "sweep" key [scene, target, configuration, repeat, again];
+    [Tune] Tune = "tune" or "sweep" key [scene, target, configuration, repeat, aa_control];
     /// The first target of a study, timed a second time in the same round as if it were another (A/A).
-    only [Again] Timing = "again" key [scene, target, spp_from, spp_to, seed, repeat, mode];
+    only [AaControl] Timing = "aa_control" or "again" key [scene, target, spp_from, spp_to, seed, repeat, mode];
     /// The error that a target reaches in a given time.
     [EqualTime] EqualTime = "equal_time" key [scene, target, seconds, seed];
     /// Parts of integrators' images after equal time.
@@ -277,7 +277,7 @@ mod tests {
             Skip { scene: Some("x".into()), ..Default::default() }.into(),
             Note { text: "stopped".into(), ..Default::default() }.into(),
             Speedup { total: 1.25, mode: Mode::Fast, ..Default::default() }.into(),
-            Record::Again(Timing { repeat: 2, ..Default::default() }),
+            Record::AaControl(Timing { repeat: 2, ..Default::default() }),
             EqualTime { seconds: 0.5, reference_spp: Some(64), ..Default::default() }.into(),
             Crops { cells: vec![Default::default()], ..Default::default() }.into(),
             Efficiency { median: f64::INFINITY, won_by_b: 3, ..Default::default() }.into(),
@@ -385,5 +385,12 @@ mod tests {
             Tune { scene: "s".into(), configuration: "megakernel".into(), ..Default::default() }.into()
         );
         assert!(old.to_json().unwrap().starts_with(r#"{"kind":"tune","#));
+        let old = r#"{"kind":"tune","scene":"s","again":true}"#;
+        let control = Tune { scene: "s".into(), aa_control: true, ..Default::default() };
+        assert_eq!(Record::from_json(old).unwrap(), control.into());
+        let old = Record::from_json(r#"{"kind":"again","scene":"s","repeat":2}"#).unwrap();
+        let control = Timing { scene: "s".into(), repeat: 2, ..Default::default() };
+        assert_eq!(old, Record::AaControl(control));
+        assert!(old.to_json().unwrap().starts_with(r#"{"kind":"aa_control","#));
     }
 }

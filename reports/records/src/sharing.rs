@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The schedule of records about one target of a group alone.
 pub const ALONE: &str = "alone";
 /// The schedule of the first target alone a second time in each round, which shows the noise (A/A).
-pub const AGAIN: &str = "alone again";
+pub const AA_CONTROL: &str = "alone again";
 
 /// Passes of the same samples by a group of targets under one schedule, or by one of its targets alone. All take turns
 /// in rounds; each pass begins without knowledge of rates.

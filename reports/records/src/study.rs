@@ -67,7 +67,7 @@ pub struct Study {
     /// Times.
     pub timings: Vec<Timing>,
     /// Second times of the first target, one for each of its `timings` where rounds were timed for a floor.
-    pub again: Vec<Timing>,
+    pub aa_control: Vec<Timing>,
     /// Errors after given times.
     pub equal_times: Vec<EqualTime>,
     /// Parts of integrators' images after equal time.
@@ -194,7 +194,7 @@ impl Study {
                 Record::Difference(r) => study.differences.push(r),
                 Record::Convergence(r) => study.convergences.push(r),
                 Record::Timing(r) => study.timings.push(r),
-                Record::Again(r) => study.again.push(r),
+                Record::AaControl(r) => study.aa_control.push(r),
                 Record::EqualTime(r) => study.equal_times.push(r),
                 Record::Crops(r) => study.crops.push(r),
                 Record::Efficiency(r) => study.efficiencies.push(r),

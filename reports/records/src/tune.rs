@@ -28,7 +28,8 @@ pub struct Tune {
     /// Which round, from 0. A round times every configuration once.
     pub repeat: u32,
     /// Whether the pass is the A/A control: the default's second time in the round.
-    pub again: bool,
+    #[serde(alias = "again")]
+    pub aa_control: bool,
     /// Samples per pixel.
     pub spp: u32,
     /// Random seed.

@@ -1,6 +1,7 @@
 //! Comparison of two studies in the scenes, targets and samples that both have.
 
 use super::changed::{self, Machine};
+use super::common::Common;
 use super::errors::{ErrorDiff, errors};
 use super::films::{FilmDiff, films};
 use super::times::{TimeDiff, times};
@@ -54,25 +55,6 @@ pub enum DiffError {
         /// Scenes of the later.
         after: String,
     },
-}
-
-/// The parts that two studies share.
-pub(super) struct Common {
-    scenes: Vec<String>,
-    /// The target of each name whose device is the same, in both.
-    machine: Machine,
-}
-
-impl Common {
-    /// Whether both have the scene, and it is the same.
-    pub(super) fn has_scene(&self, scene: &str) -> bool {
-        self.scenes.iter().any(|known| known == scene)
-    }
-
-    /// Whether times of a target can be compared: machine and device are the same.
-    pub(super) fn is_timed_alike(&self, target: &str) -> bool {
-        self.machine.is_same_for(target)
-    }
 }
 
 impl StudyDiff {

@@ -1,6 +1,6 @@
 //! Errors of two studies against the same reference.
 
-use super::diff::Common;
+use super::common::Common;
 use crate::records::Convergence;
 use crate::study::Study;
 use serde::Serialize;

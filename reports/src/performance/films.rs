@@ -1,6 +1,6 @@
 //! Films of two studies, by their hashes.
 
-use super::diff::Common;
+use super::common::Common;
 use crate::records::FilmHash;
 use crate::study::{Study, push_new};
 use serde::Serialize;

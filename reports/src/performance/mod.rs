@@ -4,6 +4,7 @@
 //! [`markdown`](StudyDiff::markdown) is it for a pull request. [`History`] plots rates by commit.
 
 mod changed;
+mod common;
 mod diff;
 mod errors;
 mod films;

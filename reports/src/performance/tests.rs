@@ -88,7 +88,7 @@ fn only_times_beyond_the_share_fail_and_those_without_a_verdict_are_named() {
 fn times_that_lie_within_a_studys_own_floor_are_the_same() {
     let with_floor = |commit: &str, ms: f64, second: f64| {
         let mut study = study(commit, &rounds(ms), "f");
-        study.again =
+        study.aa_control =
             study.timings.iter().map(|t| Timing { total_ms: t.total_ms * second, ..t.clone() }).collect();
         study
     };

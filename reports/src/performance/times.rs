@@ -3,7 +3,7 @@
 //! The rounds of two studies are no pairs, so the ratio's interval is made of both medians' intervals: its ends
 //! are the ratios of opposite ends. It encloses the ratio of the medians where both intervals enclose theirs.
 
-use super::diff::Common;
+use super::common::Common;
 use crate::format::fixed;
 use crate::records::{Timing, mega_per_second};
 use crate::statistics::timing::{Change, LEAST_ROUNDS, MedianInterval};
@@ -167,7 +167,7 @@ fn ratio(before: &MedianInterval, after: &MedianInterval) -> Option<MedianInterv
 /// scenes.
 fn floor(studies: &[&Study], quantity: &str) -> MedianInterval {
     let floors = studies.iter().flat_map(|study| crate::tables::compared(study));
-    let own = floors.filter(|c| c.again && c.quantity == quantity).filter_map(|c| c.ratio);
+    let own = floors.filter(|c| c.aa_control && c.quantity == quantity).filter_map(|c| c.ratio);
     own.fold(NO_FLOOR, |all, one| MedianInterval {
         low: all.low.min(one.low),
         high: all.high.max(one.high),

@@ -13,7 +13,7 @@ pub(super) fn bars(rows: &[Tuned], scene: &str) -> Option<BarPlot> {
     let mut bars = Vec::new();
     for target in targets(rows, scene) {
         let own: Vec<&Tuned> =
-            rows.iter().filter(|r| r.scene == scene && r.target == target && !r.again).collect();
+            rows.iter().filter(|r| r.scene == scene && r.target == target && !r.aa_control).collect();
         bars.extend(shown(&own).into_iter().map(|row| bar(row, target)));
     }
     (!bars.is_empty()).then(|| BarPlot {
@@ -66,7 +66,7 @@ pub(super) fn heat_map(rows: &[Tuned], scene: &str) -> Option<HeatMap> {
 }
 
 fn panel(rows: &[Tuned], scene: &str, target: &str) -> Option<HeatPanel> {
-    let own = || rows.iter().filter(|r| r.scene == scene && r.target == target && r.in_grid && !r.again);
+    let own = || rows.iter().filter(|r| r.scene == scene && r.target == target && r.in_grid && !r.aa_control);
     let (mut names, mut groups) = (Vec::new(), Vec::new());
     for row in own().filter(|row| row.group.is_some()) {
         push_new(&mut names, row.scheduling.clone());

@@ -23,7 +23,7 @@ pub struct Compared {
     /// The target.
     pub target: String,
     /// Whether the row is the A/A control: the first target's second time.
-    pub again: bool,
+    pub aa_control: bool,
     /// The compared time: `total`, `trace`, `shade`.
     pub quantity: &'static str,
     /// Milliseconds of the whole spp schedule.
@@ -63,14 +63,14 @@ fn compared_targets(
 ) -> Vec<Compared> {
     let Some(&first) = targets.first() else { return Vec::new() };
     let base = rounds(&study.timings, scene, first, ms);
-    let second = rounds(&study.again, scene, first, ms);
+    let second = rounds(&study.aa_control, scene, first, ms);
     let floor = ratio(&second, &base);
-    let row = |target: &str, own: &BTreeMap<Round, f64>, again: bool, ratio: Option<MedianInterval>| {
+    let row = |target: &str, own: &BTreeMap<Round, f64>, aa_control: bool, ratio: Option<MedianInterval>| {
         let times: Vec<f64> = own.values().copied().collect();
         let time = MedianInterval::of(&times).filter(|time| time.count >= LEAST_ROUNDS)?;
-        let change = ratio.zip(floor).filter(|_| !again).map(|(r, f)| Change::of(&r, &f));
+        let change = ratio.zip(floor).filter(|_| !aa_control).map(|(r, f)| Change::of(&r, &f));
         let (scene, target) = (scene.to_owned(), target.to_owned());
-        Some(Compared { scene, target, again, quantity, time, ratio, change })
+        Some(Compared { scene, target, aa_control, quantity, time, ratio, change })
     };
     // A program renders every level from its first sample: its times are of more samples than those of others.
     let others = targets[1..].iter().map(|target| {
@@ -112,7 +112,7 @@ fn ratio(times: &BTreeMap<Round, f64>, base: &BTreeMap<Round, f64>) -> Option<Me
 pub fn round_sentences(study: &Study) -> Vec<String> {
     let found: Vec<Compared> = compared(study).into_iter().filter(|c| c.quantity == "total").collect();
     let first = |scene: &str| found.iter().find(|c| c.scene == scene && c.ratio.is_none());
-    let floor = |scene: &str| found.iter().find(|c| c.scene == scene && c.again).and_then(|c| c.ratio);
+    let floor = |scene: &str| found.iter().find(|c| c.scene == scene && c.aa_control).and_then(|c| c.ratio);
     let sentence = |c: &Compared| {
         let (change, ratio, first) = (c.change?, c.ratio?, first(&c.scene)?);
         let (own, first, scene) = (&c.target, &first.target, &c.scene);
@@ -148,8 +148,8 @@ pub fn rounds_table(study: &Study) -> Table {
             .to_owned(),
     );
     for c in compared(study) {
-        let label = if c.again { format!("{}, again (A/A)", c.target) } else { c.target.clone() };
-        let word = match (c.change, c.again, c.ratio) {
+        let label = if c.aa_control { format!("{}, again (A/A)", c.target) } else { c.target.clone() };
+        let word = match (c.change, c.aa_control, c.ratio) {
             (Some(change), ..) => change.as_str(),
             (None, true, _) => "the floor",
             (None, false, None) => "the first",
@@ -196,7 +196,7 @@ mod tests {
                 records.push(step("a", repeat, spp, drift * 10.0).into());
                 records.push(step("b", repeat, spp, drift * 11.0).into());
                 let off = if repeat % 2 == 0 { 1.01 } else { 0.99 };
-                records.push(Record::Again(step("a", repeat, spp, drift * 10.0 * off)));
+                records.push(Record::AaControl(step("a", repeat, spp, drift * 10.0 * off)));
             }
         }
         // A round that was stopped half way.
@@ -217,9 +217,11 @@ mod tests {
         let found = compared(&study(3));
         let totals: Vec<_> = found.iter().filter(|c| c.quantity == "total").collect();
         assert_eq!(totals.len(), 3);
-        let [first, again, other] = [totals[0], totals[1], totals[2]];
+        let [first, aa_control, other] = [totals[0], totals[1], totals[2]];
         assert_eq!((first.time.median, first.time.count, first.ratio), (22.0, 3, None));
-        assert!(again.again && again.change.is_none() && again.ratio.unwrap().contains(1.0));
+        assert!(
+            aa_control.aa_control && aa_control.change.is_none() && aa_control.ratio.unwrap().contains(1.0)
+        );
         let ratio = other.ratio.unwrap();
         assert!((ratio.low - 1.1).abs() < 1e-12 && (ratio.high - 1.1).abs() < 1e-12, "the drift cancels");
         assert_eq!(other.change, Some(Change::Slower));
@@ -232,7 +234,7 @@ mod tests {
     #[test]
     fn a_ratio_within_the_control_is_told_with_it() {
         let mut noisy = study(3);
-        noisy.again.iter_mut().for_each(|t| t.total_ms *= 1.0 + 0.1 * f64::from(t.repeat));
+        noisy.aa_control.iter_mut().for_each(|t| t.total_ms *= 1.0 + 0.1 * f64::from(t.repeat));
         assert_eq!(
             round_sentences(&noisy),
             [

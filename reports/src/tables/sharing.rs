@@ -2,7 +2,7 @@
 
 use super::{Cell, Table, films_cell, films_column};
 use crate::format::{fixed, number, percent};
-use crate::records::{AGAIN, ALONE, Sharing};
+use crate::records::{AA_CONTROL, ALONE, Sharing};
 use crate::statistics::timing::MedianInterval;
 use crate::study::Study;
 
@@ -38,7 +38,7 @@ fn efficiency(study: &Study, record: &Sharing) -> Option<MedianInterval> {
         .collect();
     let against: Vec<&Sharing> = match record.schedule.as_str() {
         ALONE => return None,
-        AGAIN => alone.into_iter().filter(|s| s.targets == record.targets).collect(),
+        AA_CONTROL => alone.into_iter().filter(|s| s.targets == record.targets).collect(),
         _ => alone,
     };
     let per_round = |(round, &ms): (usize, &f64)| {
@@ -104,7 +104,7 @@ mod tests {
         let records = vec![
             record(&["a"], ALONE, 10.0).into(),
             record(&["b"], ALONE, 30.0).into(),
-            record(&["a"], AGAIN, 10.0).into(),
+            record(&["a"], AA_CONTROL, 10.0).into(),
             record(&["a", "b"], "guided", 8.0).into(),
         ];
         let study = Study::from_records(records, Environment::default());

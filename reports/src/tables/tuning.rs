@@ -16,7 +16,7 @@ fn remark(row: &Tuned) -> String {
         return "BUG: its film is not the default's".to_owned();
     }
     let finding = match row.change {
-        _ if row.again => "the floor",
+        _ if row.aa_control => "the floor",
         _ if row.default => "the default",
         Some(change) => change.as_str(),
         None => "too few rounds",
@@ -60,8 +60,11 @@ pub fn tuning_table(study: &Study) -> Table {
             .to_owned(),
     );
     for row in tuned(study) {
-        let label =
-            if row.again { format!("{}, again (A/A)", row.configuration) } else { row.configuration.clone() };
+        let label = if row.aa_control {
+            format!("{}, again (A/A)", row.configuration)
+        } else {
+            row.configuration.clone()
+        };
         let mut cells = vec![Cell::text(&row.scene), Cell::text(&row.target), Cell::text(label)];
         cells.extend([Cell::text(remark(&row)), film(&row)]);
         let of = |found: Option<MedianInterval>| found.map_or([f64::NAN; 3], |f| [f.median, f.low, f.high]);
@@ -113,7 +116,7 @@ pub fn tuning_best_table(study: &Study) -> Table {
     for (scene, target) in groups {
         let own = || {
             all.iter()
-                .filter(|row| (row.scene.as_str(), row.target.as_str()) == (scene, target) && !row.again)
+                .filter(|row| (row.scene.as_str(), row.target.as_str()) == (scene, target) && !row.aa_control)
         };
         let best = own().find(|row| row.best);
         let default = own().find(|row| row.default).and_then(|row| row.total);

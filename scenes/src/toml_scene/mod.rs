@@ -116,7 +116,7 @@ fn load(
     builder.camera = options.view.camera(builder.camera, middle.map(|[low, high]| (low + high) * 0.5));
     builder.camera.validate(source.name)?;
     displaced::apply(&document, &overrides, source, &files, &mut builder, options, &mut warnings)?;
-    let sky = options.view.environment(options)?;
+    let sky = options.view.environment(&options.limits)?;
     // A document that names a sky has the one that it names, black as well.
     if let Some(sky) = sky {
         builder.environment = sky;

@@ -74,7 +74,7 @@ pub(crate) fn for_these(
 pub(crate) fn furnaces_are_white(subject: &Subject<'_>) -> Checked<Outcome> {
     let white = [1.0; 3];
     for_each(subject, |integrator| {
-        if is_proven_by_identity(subject, integrator) {
+        if is_shown_by_identity(subject, integrator) {
             return Ok(());
         }
         let materials = [
@@ -117,7 +117,7 @@ fn compared_scenes() -> Vec<(Result<Scene>, bool)> {
 
 /// Whether a target has the reference renderer's films of integrators that merge: then statistics on the reference,
 /// whose programs need not be compiled for each integrator and scene, hold for the target too.
-fn is_proven_by_identity(subject: &Subject<'_>, integrator: Integrator) -> bool {
+fn is_shown_by_identity(subject: &Subject<'_>, integrator: Integrator) -> bool {
     integrator.merges() && subject.is_exact() && subject.has().reference
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn means_are_the_path_tracers(subject: &Subject<'_>) -> Checked<Outco
     // By scene, measured for the first integrator that is compared on it.
     let mut by_path: Vec<Option<Vec<Vec<f64>>>> = vec![None; compared_scenes().len()];
     for_each(subject, |integrator| {
-        if is_proven_by_identity(subject, integrator) {
+        if is_shown_by_identity(subject, integrator) {
             return Ok(());
         }
         for ((scene, seen_by_all), by_path) in compared_scenes().into_iter().zip(&mut by_path) {

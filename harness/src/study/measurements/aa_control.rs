@@ -36,8 +36,8 @@ impl AaControl<'_> {
     ) -> Result<Option<TargetSession>, Failure> {
         let first = sessions.first().filter(|_| plan.rounds() >= LEAST_ROUNDS);
         let Some(first) = first else { return Ok(None) };
-        if let Some(again) = first.again() {
-            return Ok(Some(again));
+        if let Some(aa_control) = first.aa_control() {
+            return Ok(Some(aa_control));
         }
         let target = targets.iter().filter_map(StudyTarget::own).find(|target| target.id == first.id);
         target.map(|t| Ok(TargetSession::new(t.id.clone(), t.open(&plan.options)?))).transpose()
@@ -52,7 +52,7 @@ impl Measurement for AaControl<'_> {
         };
         let control = lab.control(self.level.scene).filter(is_rendered);
         let timed = |id| self.level.timed(lab.is_program(id));
-        let key = control.map(|id| Key::of(Record::Again(level::timing_key(&timed(id), id))));
+        let key = control.map(|id| Key::of(Record::AaControl(level::timing_key(&timed(id), id))));
         key.into_iter().collect()
     }
 
@@ -68,7 +68,7 @@ impl Measurement for AaControl<'_> {
 
     fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
         let rendered = lab.render_control(&self.level)?;
-        let timing = |outcome| Record::Again(level::timing(&self.level, &outcome));
+        let timing = |outcome| Record::AaControl(level::timing(&self.level, &outcome));
         Ok(rendered.map_continue(|outcome| outcome.map(timing).into_iter().collect()))
     }
 }

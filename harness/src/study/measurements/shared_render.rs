@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use lockstep_core::{Renderer, Scene, Settings};
-use lockstep_reports::records::{AGAIN, ALONE, Lease, Record, Sharing};
+use lockstep_reports::records::{AA_CONTROL, ALONE, Lease, Record, Sharing};
 use lockstep_reports::statistics::timing::LEAST_ROUNDS;
 use lockstep_together::{Ended, SampleSet, Schedule, Timeline, Together};
 
@@ -150,13 +150,13 @@ impl SharedRender<'_> {
         let schedule = Schedule::default();
         let count = self.group.targets.len();
         let alone = (0..count).map(|i| Row { schedule, label: ALONE.to_owned(), active: vec![i] });
-        let again = Row { schedule, label: AGAIN.to_owned(), active: vec![0] };
+        let aa_control = Row { schedule, label: AA_CONTROL.to_owned(), active: vec![0] };
         let all = self.group.schedules.iter().map(|&schedule| Row {
             schedule,
             label: schedule.to_string(),
             active: (0..count).collect(),
         });
-        alone.chain([again]).chain(all).collect()
+        alone.chain([aa_control]).chain(all).collect()
     }
 
     fn key(&self, lab: &Lab<'_>, row: &Row) -> Sharing {

@@ -38,7 +38,7 @@ struct TuningPass<'a> {
     is_default: bool,
     repeat: u32,
     /// The default's second time in the round.
-    again: bool,
+    aa_control: bool,
     /// Samples of every pixel.
     spp: u32,
 }
@@ -83,10 +83,18 @@ pub(crate) fn series<'a>(
     let mut measurements: Vec<Box<dyn Measurement + 'a>> = Vec::new();
     for repeat in 0..rounds {
         let control = std::iter::once((default_config, true));
-        for (config, again) in configs.iter().map(|&config| (config, false)).chain(control) {
+        for (config, aa_control) in configs.iter().map(|&config| (config, false)).chain(control) {
             let target = target.clone();
             let is_default = config == default_config;
-            measurements.push(Box::new(TuningPass { scene, target, config, is_default, repeat, again, spp }));
+            measurements.push(Box::new(TuningPass {
+                scene,
+                target,
+                config,
+                is_default,
+                repeat,
+                aa_control,
+                spp,
+            }));
         }
     }
     Ok(Some(Series { title: format!("{} on {target}", scene.name), measurements }))
@@ -205,7 +213,7 @@ impl TuningPass<'_> {
             in_grid,
             default: self.is_default,
             repeat: self.repeat,
-            again: self.again,
+            aa_control: self.aa_control,
             spp: self.spp,
             seed: u64::from(lab.plan.settings.seed),
             promised: is_exact && config.keeps_film(),

@@ -337,7 +337,7 @@ mod tests {
                 let bytes = write_film(root, plan, index, target, film).unwrap().1;
                 let info = DeviceInfo { target: name.clone(), ..DeviceInfo::default() };
                 let pass = lockstep_core::PassReport::default();
-                UnitFilm { hash, bytes, device: info.into(), load: None, pass, again: None }
+                UnitFilm { hash, bytes, device: info.into(), load: None, pass, aa_control: None }
             });
             let manifest = Manifest {
                 form: crate::study::shards::work_plan::FORM,

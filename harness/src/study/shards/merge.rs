@@ -77,7 +77,7 @@ fn combine(root: &Path, units: &Rc<Units>) -> Result<bool, Failure> {
     let targets = units.plan.targets.iter();
     let sessions = targets.map(|target| Ok(TargetSession::of_units(UnitFilms::new(units, &target.name)?)));
     let sessions = sessions.collect::<Result<Vec<_>, Failure>>()?;
-    let control = sessions.first().filter(|_| units.plan.aa_control).and_then(TargetSession::again);
+    let control = sessions.first().filter(|_| units.plan.aa_control).and_then(TargetSession::aa_control);
     let environment = environment(&plan, &sessions, units);
     if root.join(files::ENVIRONMENT).exists() && !is_merged(root) {
         let root = root.display();

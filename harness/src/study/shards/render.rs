@@ -96,14 +96,14 @@ impl Machine<'_> {
         let settings = Settings { seed: unit.seed, ..self.plan.settings };
         let began = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
         let start = Instant::now();
-        let mut again = None;
+        let mut aa_control = None;
         if self.work.aa_control && unit.work == Work::Level {
             if self.control.is_none() {
                 self.control = Some(self.open(&unit.targets[0])?);
             }
             let Some(control) = &mut self.control else { return Ok(None) };
             let Some(part) = control.render_alone(scene, &settings, unit.samples())? else { return Ok(None) };
-            again = Some((film_hash(&part.film), part.pass));
+            aa_control = Some((film_hash(&part.film), part.pass));
         }
         // Files are written once all have rendered, so that no target is timed right after the disk was busy.
         let mut rendered = Vec::new();
@@ -116,7 +116,7 @@ impl Machine<'_> {
         let mut films = Vec::new();
         for (place, (part, device)) in rendered.into_iter().enumerate() {
             let (hash, bytes) = unit_files::write_film(root, self.work, index, place, part.film)?;
-            let again = match again.take() {
+            let aa_control = match aa_control.take() {
                 Some((other, _)) if other != hash => {
                     return Err(Failure::Input(format!(
                         "{} broke its contract: it rendered {} twice and made two different films",
@@ -124,9 +124,9 @@ impl Machine<'_> {
                         unit.in_words()
                     )));
                 }
-                again => again.map(|(_, pass)| pass),
+                aa_control => aa_control.map(|(_, pass)| pass),
             };
-            films.push(UnitFilm { hash, bytes, device, load: part.load, pass: part.pass, again });
+            films.push(UnitFilm { hash, bytes, device, load: part.load, pass: part.pass, aa_control });
         }
         let manifest = Manifest {
             form: FORM,

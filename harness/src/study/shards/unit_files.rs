@@ -84,7 +84,8 @@ pub(crate) struct UnitFilm {
     /// Time and rays.
     pub(crate) pass: PassReport,
     /// Time and rays of the A/A control.
-    pub(crate) again: Option<PassReport>,
+    #[serde(alias = "again")]
+    pub(crate) aa_control: Option<PassReport>,
 }
 
 /// The folder of films and manifests.

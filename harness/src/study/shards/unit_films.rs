@@ -139,8 +139,8 @@ impl UnitFilms {
             }
             self.film.merge(units.read(found, target)?.film())?;
             let film = &found.manifest.films[target];
-            let again = film.again.as_ref().filter(|_| self.is_control);
-            sum.merge(again.unwrap_or(&film.pass).clone());
+            let aa_control = film.aa_control.as_ref().filter(|_| self.is_control);
+            sum.merge(aa_control.unwrap_or(&film.pass).clone());
             next = unit.to;
         }
         if next != samples.end {

@@ -12,7 +12,7 @@ use crate::exit::Failure;
 use crate::semantics;
 use crate::study::level::Level;
 use crate::study::plan::Plan;
-use crate::study::reference::{reference_seed, reference_spp};
+use crate::study::reference_rule::{reference_seed, reference_spp};
 
 /// The version of plans and manifests.
 pub(super) const FORM: u32 = 1;
@@ -119,7 +119,8 @@ impl WorkPlan {
                     )
                 })?;
                 let spp = reference_spp(plan.schedule.top(), plan.reference_budget);
-                PlannedReference::Rendered { target: exact.name.clone(), seed: reference_seed(plan), spp }
+                let seed = reference_seed(plan.settings.seed, plan.further_seeds());
+                PlannedReference::Rendered { target: exact.name.clone(), seed, spp }
             }
         };
         let scenes = plan.scenes.iter().zip(&plan.specs);
@@ -192,8 +193,8 @@ impl WorkPlan {
             Some(target) if !target.on_host => 1,
             _ => HOST_COST,
         };
-        let again = if self.aa_control && work == Work::Level { targets.first().copied() } else { None };
-        let weights: u64 = targets.iter().copied().chain(again).map(weight).sum();
+        let aa_control = if self.aa_control && work == Work::Level { targets.first().copied() } else { None };
+        let weights: u64 = targets.iter().copied().chain(aa_control).map(weight).sum();
         let pixels = u64::from(self.settings.width) * u64::from(self.settings.height);
         let depth = u64::from((scene.triangles + 1).ilog2());
         pixels.saturating_mul(u64::from(samples)).saturating_mul(weights * (8 + depth))

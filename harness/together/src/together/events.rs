@@ -1,7 +1,8 @@
 //! Events of a coordinator: reports of workers, ends of their streams, workers that join.
 
-use crate::merger::{BLOCK, Spare, Sums};
+use crate::merger::{Spare, Sums};
 use crate::scheduler::WorkerId;
+use crate::shared_film::BLOCK;
 use crate::shared_film::{LentFilm, SharedFilm};
 use crate::wire::{Report, receive, receive_sums};
 use lockstep_core::Film;

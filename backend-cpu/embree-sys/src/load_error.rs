@@ -1,0 +1,90 @@
+//! Releases of Embree, and why one could not be used.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::RTCError;
+
+/// A release of Embree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// The 4 of 4.3.1.
+    pub major: u32,
+    /// The 3 of 4.3.1.
+    pub minor: u32,
+    /// The 1 of 4.3.1.
+    pub patch: u32,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+/// One file or name that was tried, and why it would not open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// The path, or a bare name that the system's loader looks up.
+    pub path: PathBuf,
+    /// The loader's words.
+    pub reason: String,
+}
+
+impl fmt::Display for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.path.display(), self.reason)
+    }
+}
+
+/// Why Embree could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// Nothing that could be opened.
+    #[error("Embree 4 could not be opened; tried {}", join(attempts))]
+    NotFound {
+        /// The paths that were tried, in order.
+        attempts: Vec<Attempt>,
+    },
+    /// The file opened, but is not Embree 4 or lacks part of it.
+    #[error("{} has no function `{symbol}`: it is not a complete Embree 4; install release 4.0 or later", path.display())]
+    MissingFunction {
+        /// The library.
+        path: PathBuf,
+        /// The function.
+        symbol: String,
+    },
+    /// The library cannot make a device here.
+    #[error("Embree at {} could not make a device: {error}", path.display())]
+    NoDevice {
+        /// The library.
+        path: PathBuf,
+        /// Embree's error.
+        error: RTCError,
+    },
+    /// The library is of another major release.
+    #[error("{} is Embree {version}; release 4 is needed", path.display())]
+    WrongVersion {
+        /// The library.
+        path: PathBuf,
+        /// The release.
+        version: Version,
+    },
+    /// The library's structures are not laid out as the bindings' are.
+    #[error(
+        "Embree {version} at {} was built with other options ({detail}); use one built with \
+         RTC_MAX_INSTANCE_LEVEL_COUNT 1, the default", path.display()
+    )]
+    WrongLayout {
+        /// The library.
+        path: PathBuf,
+        /// The release.
+        version: Version,
+        /// The finding of a trial ray.
+        detail: String,
+    },
+}
+
+fn join(attempts: &[Attempt]) -> String {
+    attempts.iter().map(Attempt::to_string).collect::<Vec<_>>().join("; ")
+}
