@@ -218,6 +218,7 @@ impl<S: Default> PairRenderer<S> {
             if self.active.is_empty() {
                 break;
             }
+            // Gather the extension rays of the active sub-paths
             let Self { light_paths, active, rays, .. } = self;
             let ray = |&pair: &u32| {
                 let path = light_paths[pair as usize].as_ref()?;
@@ -225,6 +226,8 @@ impl<S: Default> PairRenderer<S> {
             };
             rays.clear();
             rays.extend(active.iter().filter_map(ray));
+
+            // Trace them, shade the hits, and connect the new vertices to the camera
             self.extend(job.pass, bounce, tally);
             self.shade_light_paths(job, bounce, tally);
             self.connect(job, bounce, tally);
@@ -245,6 +248,7 @@ impl<S: Default> PairRenderer<S> {
             if self.active.is_empty() {
                 break;
             }
+            // Gather the extension rays of the active sub-paths
             let Self { camera_paths, active, rays, .. } = self;
             let ray = |&pair: &u32| {
                 let path = &camera_paths[pair as usize];
@@ -252,6 +256,8 @@ impl<S: Default> PairRenderer<S> {
             };
             rays.clear();
             rays.extend(active.iter().map(ray));
+
+            // Trace them, shade the hits, and connect the new vertices to lights and light sub-paths
             self.extend(job.pass, bounce, tally);
             self.shade_camera_paths(job, bounce, photons, tally);
             self.connect(job, bounce, tally);
@@ -261,6 +267,7 @@ impl<S: Default> PairRenderer<S> {
     /// Starts a light sub-path for every pixel of the tile.
     fn start_light_paths<I>(&mut self, job: &PairJob<'_, I>, pixels: &[u32], sample: u32, tally: &mut Tally) {
         let start = Instant::now();
+        // Empty the vertices and photons of the tile before
         self.light_paths.clear();
         self.active.clear();
         self.lit.photons.clear();
@@ -270,6 +277,7 @@ impl<S: Default> PairRenderer<S> {
             self.lit.light_lengths.clear();
             self.lit.light_lengths.resize(pixels.len(), 0);
         }
+        // Sample emission for every pixel; pairs without light stay inactive
         for (pair, &pixel) in (0..).zip(pixels) {
             let key = job.pass.settings.key(pixel, sample);
             let path = LightPath::start(job.pass.scene, key);
@@ -309,9 +317,13 @@ impl<S: Default> PairRenderer<S> {
         for i in 0..active.len() {
             let pair = active[i];
             let Some(path) = &mut light_paths[pair as usize] else { continue };
+
+            // Compute the vertex at the hit
             let Some(vertex) = path.arrive(job.pass.scene, bounce, &hits[i], job.merging.ratios) else {
                 continue;
             };
+
+            // Queue the connection to the camera
             if job.techniques.connect_to_camera()
                 && let Some(connection) =
                     to_camera(&job.pass.camera, path.key, bounce, &vertex, job.merging.ratios)
@@ -320,6 +332,8 @@ impl<S: Default> PairRenderer<S> {
                 let target = SplatTarget::Film(connection.pixel);
                 shadow_rays.push(ShadowRay::new(&connection, target, key, job.techniques));
             }
+
+            // Store the vertex for connections, and the photon for merges
             if job.techniques.connect() {
                 lit.places[(pair * settings.bounces + bounce) as usize] = lit.vertices.len() as u32;
                 lit.light_lengths[pair as usize] = bounce + 1;
@@ -328,6 +342,8 @@ impl<S: Default> PairRenderer<S> {
             if job.techniques.merge() {
                 lit.photons.extend(Photon::new(&vertex, bounce));
             }
+
+            // Sample the BSDF, and compact the surviving sub-paths
             if bounce + 1 < settings.bounces && path.extend(settings, bounce, &vertex, job.merging.ratios) {
                 active[kept] = pair;
                 kept += 1;
@@ -354,6 +370,8 @@ impl<S: Default> PairRenderer<S> {
         for i in 0..active.len() {
             let pair = active[i];
             let path = &mut camera_paths[pair as usize];
+
+            // Add the emission of the hit, weighted against the other techniques
             let (emitted, vertex) = path.arrive(scene, bounce, last, &hits[i]);
             if max_component(emitted.value) > 0.0 {
                 let technique = Technique { light: 0, camera: bounce + 2 };
@@ -362,10 +380,14 @@ impl<S: Default> PairRenderer<S> {
                 add(&mut own[pair as usize], quantize(radiance, path.key, technique, &mut tally.invalid));
             }
             let Some(vertex) = vertex else { continue };
+
+            // Queue the connections to a light and to the light sub-path
             if job.techniques.connect() {
                 let of_light = lit.of_pair(pair, settings.bounces);
                 job.queue_connections(pair, path.key, bounce, &vertex, of_light, shadow_rays);
             }
+
+            // Merge with photons
             if let Some(photons) = photons {
                 let (key, map) = (path.key, (photons, &mut *search));
                 let units = match job.merge_sums {
@@ -374,6 +396,8 @@ impl<S: Default> PairRenderer<S> {
                 };
                 add(&mut own[pair as usize], units);
             }
+
+            // Sample the BSDF, and compact the surviving sub-paths
             let specular = path.specular && vertex.is_specular();
             if !job.techniques.continue_from(bounce, settings.bounces, specular) {
                 continue;
@@ -390,6 +414,7 @@ impl<S: Default> PairRenderer<S> {
     /// Finds the closest hits of the extension rays and counts them.
     fn extend<I: Intersector<Scratch = S>>(&mut self, job: &PassJob<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
+        // Trace closest hits, in packets where the configuration asks for no single rays
         let Self { rays, hits, scratch, .. } = self;
         let hits = prefix_mut(hits, rays.len(), Hit::none(0.0));
         let ray = |i: usize| (&rays[i].0, rays[i].1);
@@ -398,6 +423,8 @@ impl<S: Default> PairRenderer<S> {
         } else {
             job.intersector.closest_hits(rays.len(), ray, scratch, |i, hit| hits[i] = hit);
         }
+
+        // Count rays and hits
         let counts = tally.bounce(bounce);
         counts.extension_rays += rays.len() as u64;
         counts.hits += hits.iter().filter(|hit| hit.is_some()).count() as u64;
@@ -407,6 +434,7 @@ impl<S: Default> PairRenderer<S> {
     /// Traces the shadow rays and adds the unoccluded connections to the film.
     fn connect<I: Intersector<Scratch = S>>(&mut self, job: &PairJob<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
+        // Trace any hits
         let Self { shadow_rays, occluded, own, scratch, .. } = self;
         let occluded = prefix_mut(occluded, shadow_rays.len(), false);
         let ray = |i: usize| (&shadow_rays[i].ray, shadow_rays[i].key);
@@ -416,6 +444,8 @@ impl<S: Default> PairRenderer<S> {
         } else {
             job.pass.intersector.any_hits(shadow_rays.len(), ray, scratch, |i, found| occluded[i] = found);
         }
+
+        // Add unoccluded connections to the pair's pixel or to the film
         let mut unoccluded = 0;
         for (ray, _) in shadow_rays.iter().zip(occluded).filter(|(_, occluded)| !**occluded) {
             let units = quantize(ray.radiance, ray.key.sample, ray.technique, &mut tally.invalid);
@@ -425,6 +455,8 @@ impl<S: Default> PairRenderer<S> {
             }
             unoccluded += 1;
         }
+
+        // Count rays, and empty the queue
         let counts = tally.bounce(bounce);
         counts.shadow_rays += shadow_rays.len() as u64;
         counts.unoccluded += unoccluded;
@@ -446,11 +478,14 @@ impl<I> PairJob<'_, I> {
         of_light: impl Iterator<Item = &'v Vertex>,
         shadow_rays: &mut Vec<ShadowRay>,
     ) {
+        // Next-event estimation
         let ratios = self.merging.ratios;
         if let Some(connection) = to_light(self.pass.scene, key, bounce, vertex, ratios) {
             let key = RayKey::shadow(key, bounce);
             shadow_rays.push(ShadowRay::new(&connection, SplatTarget::Own(pair), key, self.techniques));
         }
+
+        // Connections to the vertices of the light sub-path
         for (light, of_light) in (2..=self.pass.settings.bounces - bounce).zip(of_light) {
             let technique = Technique { light, camera: bounce + 2 };
             if let Some(connection) = join(key, technique, of_light, vertex, ratios) {
@@ -478,6 +513,8 @@ impl<I> PairJob<'_, I> {
         if vertex.is_specular() {
             return [0; 3];
         }
+
+        // Sum the merges with all photons within the radius, in any order
         let mut sum = S::default();
         for photon in photons.within(&self.merging, vertex.position, search) {
             if photon.is_within(bounce, self.pass.settings.bounces)
@@ -487,6 +524,8 @@ impl<I> PairJob<'_, I> {
                 sum.add(radiance, &mut tally.invalid);
             }
         }
+
+        // Quantise the sum
         let technique = Technique { light: MERGED, camera: bounce + 2 };
         sum.film_units(key, technique, &mut tally.invalid)
     }

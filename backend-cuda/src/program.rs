@@ -129,13 +129,13 @@ impl Program {
             shared_bytes: Some(shape.shared_bytes.into()),
             width: Some(WARP),
         };
-        let kernels = self.kind.kernels().iter();
+        let kernels = self.kind.kernels().into_iter();
         kernels.filter_map(|k| self.shapes.get(k.name).map(|shape| of(k.name, shape))).collect()
     }
 
     /// Registers and local bytes of every kernel, as text for [`lockstep_core::DeviceInfo::note`].
     pub(crate) fn resource_note(&self) -> String {
-        let words = self.kind.kernels().iter().filter_map(|kernel| {
+        let words = self.kind.kernels().into_iter().filter_map(|kernel| {
             let shape = self.shapes.get(kernel.name)?;
             let name = kernel.name.strip_prefix("ls_").unwrap_or(kernel.name);
             Some(format!("{name} {}/{}", shape.registers, shape.local_bytes))

@@ -104,7 +104,7 @@ impl Program {
             let limited = self.register_limited.get(name).map_or(0, |limited| limited.max_group);
             Some((name, self.kernels.get(name)?.max_group.max(limited)))
         };
-        let of_passes = self.kind.of_passes().iter().filter_map(|kernel| limit(kernel.name));
+        let of_passes = self.kind.of_passes().into_iter().filter_map(|kernel| limit(kernel.name));
         of_passes.min_by_key(|(name, limit)| (*limit, *name))
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::leftovers;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// First bytes of every entry, with the format's version.
@@ -48,16 +48,12 @@ pub fn read(folder: &Path, key: &Key<'_>) -> Option<Vec<u8>> {
 /// When the folder cannot be written; the cache is then unchanged.
 pub fn write(folder: &Path, key: &Key<'_>, binary: &[u8]) -> io::Result<()> {
     let file = key.file(folder);
-    let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
     if let Some(parent) = file.parent() {
         fs::create_dir_all(parent)?;
         leftovers::sweep(parent);
     }
     let entry = [MAGIC, blake3::hash(binary).as_bytes(), binary].concat();
-    fs::write(&temporary, entry).and_then(|()| fs::rename(&temporary, &file)).inspect_err(|_| {
-        // The first failure is the one to report.
-        let _ = fs::remove_file(&temporary);
-    })
+    leftovers::write_whole(&file, |out| out.write_all(&entry))
 }
 
 /// Removes an entry whose binary turned out to be unusable.

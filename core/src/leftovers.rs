@@ -1,9 +1,10 @@
-//! Temporary files that a kill left in a cache folder.
+//! Entries of cache folders: written whole, and the temporary files that a kill left.
 //!
 //! Caches write an entry under a temporary name and rename it. A process that is killed in between leaves that file,
 //! which nobody reads.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -17,8 +18,29 @@ const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 /// shares the folder.
 const GONE: Duration = Duration::from_secs(10 * 60);
 
+/// Writes a file under a temporary name, `NAME.PID-RANDOM.tmp`, and renames it, so that readers see complete files only. The
+/// folder must exist. Nothing is synced to the disk, since a cache may lose its last entries in a power cut.
+///
+/// # Errors
+/// Those of `fill` and of the file system. The temporary file is removed then, and an existing file stays as it was.
+pub fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file name"));
+    };
+    let prefix = format!("{}.{}-", name.to_string_lossy(), std::process::id());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(SUFFIX);
+    // A temporary file is private by default; this one is to have the permissions of any other new file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut temporary = builder.tempfile_in(folder)?;
+    fill(temporary.as_file_mut())?;
+    temporary.persist(path)?;
+    Ok(())
+}
+
 /// Removes the leftovers in a folder: files whose names end with `.tmp`, where they were not touched for a day, or for
-/// ten minutes and the process of the name (`NAME.PID.tmp` or `NAME.PID-NUMBER.tmp`) is gone. What cannot be removed
+/// ten minutes and the process of the name (`NAME.PID.tmp` or `NAME.PID-RANDOM.tmp`) is gone. What cannot be removed
 /// stays, which costs space and nothing else.
 pub fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
@@ -48,6 +70,24 @@ fn is_gone(process: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_is_whole_or_as_it_was_and_no_temporary_file_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.bin");
+        write_whole(&path, |file| file.write_all(b"old")).unwrap();
+        let broken = |file: &mut File| file.write_all(b"ne").and(Err(io::Error::other("broken")));
+        assert_eq!(write_whole(&path, broken).unwrap_err().to_string(), "broken");
+        assert_eq!(
+            (fs::read(&path).unwrap().as_slice(), fs::read_dir(dir.path()).unwrap().count()),
+            (&b"old"[..], 1)
+        );
+        write_whole(&path, |file| file.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(process("a.bin.7-Xy9").zip(process("a.bin.7")), Some((7, 7)));
+        assert!(write_whole(Path::new("/"), |_| Ok(())).is_err());
+    }
 
     /// No system gives this number to a process.
     const NOBODY: u32 = u32::MAX;

@@ -56,6 +56,19 @@ impl Integrator {
         }
     }
 
+    /// The name in full, with the limit of an integrator that does not find all light.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Path => "path tracing",
+            Self::Ao => "ambient occlusion",
+            Self::Light => "light tracing; sees nothing by way of mirrors and clear glass",
+            Self::Bpt => "bidirectional path tracing",
+            Self::Bpm => "bidirectional photon mapping",
+            Self::Ppm => "progressive photon mapping",
+            Self::Vcm => "vertex connection and merging",
+        }
+    }
+
     /// Rounds of extend, shade and connect that a sample of `bounces` bounces takes.
     pub const fn rounds(self, bounces: u32) -> u32 {
         match self {

@@ -255,6 +255,12 @@ impl SceneArgs {
     }
 }
 
+/// Help of `--integrator`: every integrator with its name in full.
+fn help_of_integrators() -> String {
+    let all = Integrator::ALL.map(|integrator| format!("{integrator} ({})", integrator.title()));
+    format!("Light transport algorithm: {}", all.join(", "))
+}
+
 /// The settings of a render.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ImageArgs {
@@ -271,10 +277,8 @@ pub(crate) struct ImageArgs {
     /// [default: no path ends so]
     #[arg(long, value_name = "N")]
     pub(crate) roulette: Option<u32>,
-    /// Light transport algorithm: path (path tracing), bpt (bidirectional path tracing), vcm (vertex connection and
-    /// merging), bpm (bidirectional photon mapping), ppm (progressive photon mapping), light (light tracing; sees
-    /// nothing by way of mirrors and clear glass) or ao (ambient occlusion)
-    #[arg(long, value_name = "NAME", default_value_t = Integrator::Path)]
+    /// Light transport algorithm
+    #[arg(long, value_name = "NAME", default_value_t = Integrator::Path, help = help_of_integrators())]
     pub(crate) integrator: Integrator,
     /// Radius of the first sample's merges with photons (vcm, bpm, ppm), as a share of the radius of the scene's
     /// bounding sphere; that of sample i is smaller by the eighth root of i + 1

@@ -24,14 +24,13 @@ const MAX_SIDE: usize = 8192;
 /// # Errors
 /// [`Failure::Usage`] with the remedy.
 pub(crate) fn check(integrator: Integrator) -> Result<(), Failure> {
-    match integrator {
-        Integrator::Bpt | Integrator::Light => Ok(()),
-        Integrator::Path | Integrator::Ao => Err(single(integrator)),
-        Integrator::Bpm | Integrator::Ppm | Integrator::Vcm => Err(Failure::Usage(format!(
+    if integrator.merges() {
+        return Err(Failure::Usage(format!(
             "--techniques: {integrator} merges the photons of all pairs, so its techniques are not those of one pair; \
              use --integrator bpt or light"
-        ))),
+        )));
     }
+    if integrator.splats() { Ok(()) } else { Err(single(integrator)) }
 }
 
 /// The failure of an integrator that has a single technique.

@@ -4,9 +4,9 @@
 //! `/etc/OpenCL/vendors`, or the folder that `OCL_ICD_VENDORS` names. A folder with all of them is therefore
 //! made in the cache folder.
 
-use lockstep_core::folders;
+use lockstep_core::{folders, leftovers};
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// A runtime that `lockstep setup` fetches.
@@ -101,9 +101,7 @@ fn write_entries(cache: &Path, wanted: &[Entry]) -> io::Result<PathBuf> {
     }
     fs::create_dir_all(&folder)?;
     for (name, contents) in wanted {
-        let temporary = folder.join(format!("{name}.{}", std::process::id()));
-        fs::write(&temporary, contents)?;
-        fs::rename(&temporary, folder.join(name))?;
+        leftovers::write_whole(&folder.join(name), |file| file.write_all(contents.as_bytes()))?;
     }
     Ok(folder)
 }

@@ -6,9 +6,12 @@ use lockstep_core::{Backend, TargetId};
 /// reason.
 ///
 /// # Panics
-/// Where `LOCKSTEP_REQUIRE` names a target of the backend that is absent.
+/// Where `LOCKSTEP_REQUIRE` names a target of the backend that is absent, and where the backend lists no target at all: an
+/// absent one is listed with its reason.
+#[track_caller]
 pub fn present_targets(backend: &dyn Backend) -> Vec<String> {
     let statuses = backend.targets();
+    assert!(!statuses.is_empty(), "{} lists no target, not even an absent one", backend.name());
     for word in lockstep_require::required() {
         let wanted = TargetId::from(word.as_str());
         let of_backend = |name: &str| TargetId::from(name).backend == wanted.backend;

@@ -1,9 +1,8 @@
 //! Programs that are assembled from the shared source.
 
+use crate::integrators::plan;
 use crate::signatures::{
-    BPT_KERNELS, BPT_STAGES, KERNELS, Kernel, LIGHT_KERNELS, LIGHT_STAGES, MEGAKERNEL, MERGE_KERNELS,
-    MERGE_STAGES, RECORD_PAIRS, RECORD_PATHS, RESOLVE, STAGES, SUB_PATH_KERNELS, SUB_PATH_MERGE_KERNELS,
-    SUB_PATH_MERGE_STAGES, SUB_PATH_STAGES, TALLY, VCM_KERNELS, VCM_STAGES,
+    KERNELS, Kernel, MEGAKERNEL, QUERIES, RECORD_PAIRS, RECORD_PATHS, RESOLVE, STAGES, TALLY,
 };
 use lockstep_core::{Integrator, KernelConfig, MergeSums, Order, Scheduling, Structure};
 
@@ -58,42 +57,27 @@ impl ProgramKind {
         matches!(self, Self::RecordPaths | Self::RecordPairs)
     }
 
-    /// The program's kernels.
-    pub fn kernels(self) -> &'static [&'static Kernel] {
+    /// The program's kernels. Those of an integrator of sub-paths are the kernels that its plan launches.
+    pub fn kernels(self) -> Vec<&'static Kernel> {
         match self {
-            Self::Render => &KERNELS,
-            Self::RecordPaths => &[&RECORD_PATHS],
-            Self::RecordPairs => &[&RECORD_PAIRS],
-            Self::Configured(ProgramOptions { structure: Structure::Megakernel, .. }) => {
-                &[&MEGAKERNEL, &RESOLVE, &TALLY]
-            }
-            Self::Configured(_) => &STAGES,
-            Self::Pairs(integrator, build) if self.has_queries() => match (build.structure, integrator) {
-                (Structure::Megakernel, _) if integrator.merges() => &SUB_PATH_MERGE_KERNELS,
-                (Structure::Megakernel, _) => &SUB_PATH_KERNELS,
-                (_, Integrator::Light) => &LIGHT_KERNELS,
-                (_, Integrator::Bpm | Integrator::Ppm) => &MERGE_KERNELS,
-                (_, Integrator::Vcm) => &VCM_KERNELS,
-                _ => &BPT_KERNELS,
-            },
-            Self::Pairs(..) => self.of_passes(),
+            Self::Render => KERNELS.to_vec(),
+            Self::RecordPaths => vec![&RECORD_PATHS],
+            Self::RecordPairs => vec![&RECORD_PAIRS],
+            Self::Pairs(..) if self.has_queries() => [self.of_passes(), QUERIES.to_vec()].concat(),
+            Self::Configured(_) | Self::Pairs(..) => self.of_passes(),
         }
     }
 
     /// Kernels that a pass launches; others ignore the configuration.
-    pub fn of_passes(self) -> &'static [&'static Kernel] {
+    pub fn of_passes(self) -> Vec<&'static Kernel> {
         match self {
-            Self::Render => &STAGES,
-            Self::RecordPaths | Self::RecordPairs => &[],
-            Self::Configured(_) => self.kernels(),
-            Self::Pairs(integrator, build) => match (build.structure, integrator) {
-                (Structure::Megakernel, _) if integrator.merges() => &SUB_PATH_MERGE_STAGES,
-                (Structure::Megakernel, _) => &SUB_PATH_STAGES,
-                (_, Integrator::Light) => &LIGHT_STAGES,
-                (_, Integrator::Bpm | Integrator::Ppm) => &MERGE_STAGES,
-                (_, Integrator::Vcm) => &VCM_STAGES,
-                _ => &BPT_STAGES,
-            },
+            Self::Render => STAGES.to_vec(),
+            Self::RecordPaths | Self::RecordPairs => Vec::new(),
+            Self::Configured(ProgramOptions { structure: Structure::Megakernel, .. }) => {
+                vec![&MEGAKERNEL, &RESOLVE, &TALLY]
+            }
+            Self::Configured(_) => STAGES.to_vec(),
+            Self::Pairs(integrator, build) => plan(integrator).kernels(build.structure),
         }
     }
 

@@ -647,79 +647,8 @@ pub(crate) const VERTEX_RECORDS: usize = 7;
 /// Words of the queue lengths of one bounce of pairs of sub-paths.
 pub(crate) const PAIR_LENGTHS: usize = 16;
 
-/// Entry kernels of light tracing.
-pub const LIGHT_STAGES: [&Kernel; 9] = [
-    &GENERATE_LIGHT,
-    &EXTEND_LIGHT,
-    &SHADE_LIGHT,
-    &CONNECT_LENS,
-    &GENERATE_CAMERA,
-    &EXTEND_LENS,
-    &SHADE_CAMERA,
-    &COUNT_PAIRS,
-    &TALLY,
-];
-
-/// Entry kernels of bidirectional path tracing.
-pub const BPT_STAGES: [&Kernel; 12] = joined(LIGHT_STAGES, [&EXTEND_CAMERA, &JOIN, &CONNECT_CAMERA]);
-
-/// Entry kernels of photon mapping without connections.
-pub const MERGE_STAGES: [&Kernel; 13] = [
-    &GENERATE_LIGHT,
-    &EXTEND_LIGHT,
-    &SHADE_LIGHT,
-    &GENERATE_CAMERA,
-    &EXTEND_LENS,
-    &EXTEND_CAMERA,
-    &SHADE_CAMERA,
-    &CLEAR_BUCKETS,
-    &PLACE_BUCKETS,
-    &SORT_PHOTONS,
-    &MERGE,
-    &COUNT_PAIRS,
-    &TALLY,
-];
-
-/// Entry kernels of vertex connection and merging.
-pub const VCM_STAGES: [&Kernel; 16] = joined(MERGE_STAGES, [&CONNECT_LENS, &JOIN, &CONNECT_CAMERA]);
-
-/// Entry kernels of whole sub-paths.
-pub const SUB_PATH_STAGES: [&Kernel; 3] = [&LIGHT_PATHS, &CAMERA_PATHS, &TALLY];
-
-/// Entry kernels of whole sub-paths that merge photons.
-pub const SUB_PATH_MERGE_STAGES: [&Kernel; 6] =
-    joined(SUB_PATH_STAGES, [&CLEAR_BUCKETS, &PLACE_BUCKETS, &SORT_PHOTONS]);
-
 /// Kernels of ray queries.
-const QUERIES: [&Kernel; 3] = [&TRACE_CLOSEST, &TRACE_COHERENT, &TRACE_ANY];
-
-/// [`LIGHT_STAGES`] and the kernels of ray queries.
-pub const LIGHT_KERNELS: [&Kernel; 12] = joined(LIGHT_STAGES, QUERIES);
-/// [`BPT_STAGES`] and the kernels of ray queries.
-pub const BPT_KERNELS: [&Kernel; 15] = joined(BPT_STAGES, QUERIES);
-/// [`MERGE_STAGES`] and the kernels of ray queries.
-pub const MERGE_KERNELS: [&Kernel; 16] = joined(MERGE_STAGES, QUERIES);
-/// [`VCM_STAGES`] and the kernels of ray queries.
-pub const VCM_KERNELS: [&Kernel; 19] = joined(VCM_STAGES, QUERIES);
-/// [`SUB_PATH_STAGES`] and the kernels of ray queries.
-pub const SUB_PATH_KERNELS: [&Kernel; 6] = joined(SUB_PATH_STAGES, QUERIES);
-/// [`SUB_PATH_MERGE_STAGES`] and the kernels of ray queries.
-pub const SUB_PATH_MERGE_KERNELS: [&Kernel; 9] = joined(SUB_PATH_MERGE_STAGES, QUERIES);
-
-/// One array of kernels behind another; `N` is the sum of their lengths.
-const fn joined<const A: usize, const B: usize, const N: usize>(
-    first: [&'static Kernel; A],
-    second: [&'static Kernel; B],
-) -> [&'static Kernel; N] {
-    assert!(A + B == N);
-    let mut all = [first[0]; N];
-    let mut i = 0;
-    while i < N {
-        all[i] = if i < A { first[i] } else { second[i - A] };
-        i += 1;
-    }
-    all
-}
+pub(crate) const QUERIES: [&Kernel; 3] = [&TRACE_CLOSEST, &TRACE_COHERENT, &TRACE_ANY];
 
 /// Entry kernels of a wavefront render.
 pub const STAGES: [&Kernel; 7] = [&GENERATE, &EXTEND, &EXTEND_COHERENT, &SHADE, &CONNECT, &RESOLVE, &TALLY];

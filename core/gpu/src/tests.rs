@@ -1,5 +1,5 @@
 use crate::signatures::{
-    GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, RECORD_PAIRS, RECORD_PATHS, VCM_KERNELS,
+    GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, RECORD_PAIRS, RECORD_PATHS,
 };
 use crate::*;
 use lockstep_bvh::{Bvh, Layout};
@@ -11,7 +11,7 @@ fn a_launch_that_differs_from_the_declaration_is_refused() {
     let of_layout = |layout| {
         KERNELS
             .into_iter()
-            .chain(VCM_KERNELS)
+            .chain(ProgramKind::Pairs(Integrator::Vcm, ProgramOptions::default()).kernels())
             .chain([&RECORD_PATHS, &RECORD_PAIRS, &MEGAKERNEL])
             .map(move |kernel| (layout, kernel))
     };
@@ -139,7 +139,7 @@ fn a_cast_is_built_with_the_render_but_part_of_no_pass() {
     let default = ProgramOptions::default();
     let pairs = [Integrator::Bpt, Integrator::Vcm].map(|integrator| ProgramKind::Pairs(integrator, default));
     for kind in [ProgramKind::Render].into_iter().chain(pairs) {
-        let (built, launched) = (names(kind.kernels()), names(kind.of_passes()));
+        let (built, launched) = (names(&kind.kernels()), names(&kind.of_passes()));
         let others: Vec<_> = built.iter().filter(|name| !launched.contains(name)).copied().collect();
         assert_eq!(others, ["ls_trace_closest", "ls_trace_coherent", "ls_trace_any"], "{kind:?}");
         assert!(launched.iter().all(|name| built.contains(name)), "{kind:?}");

@@ -58,7 +58,9 @@ mod tests {
     #[test]
     fn every_commit_lists_the_files_it_touched_below_the_folder() {
         let dir = tempfile::tempdir().unwrap();
-        if !git(dir.path(), &["init", "-q"]) {
+        let found = git(dir.path(), &["init", "-q"]).then_some(());
+        let missing = "No git is here. Install the package git.";
+        if lockstep_conformance::require::present("git", found.ok_or(missing)).is_none() {
             return;
         }
         std::fs::create_dir_all(dir.path().join("p/a")).unwrap();

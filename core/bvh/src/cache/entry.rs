@@ -6,11 +6,11 @@ use crate::cache::key::digest;
 use crate::validate::{Stored, is_valid};
 use blake3::Hash;
 use bytemuck::{Pod, Zeroable, bytes_of, bytes_of_mut, cast_slice_mut};
+use lockstep_core::leftovers;
 use lockstep_core::scene::SceneData;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 
 /// Magic number with the format's version. It is a number, so that files of the other byte order do not
@@ -80,24 +80,15 @@ fn array<T: Pod>(file: &mut File, bytes: u64) -> Option<Vec<T>> {
 
 /// Writes an entry under a temporary name and renames it, so that readers see complete files only.
 pub(super) fn store<T: Stored>(folder: &Path, path: &Path, key: &Hash, bvh: &T) -> io::Result<()> {
-    static WRITTEN: AtomicU32 = AtomicU32::new(0);
     let arrays = bvh.arrays();
     if arrays.iter().map(|bytes| bytes.len() as u64).sum::<u64>() > MOST_BYTES / 2 {
         return Ok(());
     }
     fs::create_dir_all(folder)?;
-    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
-    let temporary = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
     let header = Header::new(key, &arrays, bvh.root());
-    let write = || -> io::Result<()> {
-        let mut file = File::create_new(&temporary)?;
+    leftovers::write_whole(path, |file| {
         file.write_all(bytes_of(&header))?;
-        arrays.iter().try_for_each(|bytes| file.write_all(bytes))?;
-        fs::rename(&temporary, path)
-    };
-    write().inspect_err(|_| {
-        // The reason for the failure is the one to report.
-        let _ = fs::remove_file(&temporary);
+        arrays.iter().try_for_each(|bytes| file.write_all(bytes))
     })?;
     evict(folder, MOST_BYTES)
 }

@@ -23,7 +23,7 @@ use std::sync::{Mutex, PoisonError};
 pub const VARIABLE: &str = "LOCKSTEP_REQUIRE";
 
 /// The names that tests of this repository ask for, other than those of targets.
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 15] = [
     "nvrtc",
     "browser",
     "scenes",
@@ -36,6 +36,9 @@ pub const NAMES: [&str; 12] = [
     "reframe",
     "snakemake",
     "kitchen",
+    "git",
+    "avx2",
+    "full-disk",
 ];
 
 /// The names in [`VARIABLE`].

@@ -225,7 +225,8 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn eight_lanes_perceive_what_one_does() {
-        if !std::arch::is_x86_feature_detected!("avx2") {
+        let found = std::arch::is_x86_feature_detected!("avx2").then_some(());
+        if lockstep_require::present("avx2", found.ok_or("The processor has no AVX2.")).is_none() {
             return;
         }
         let image = LinearImage::from_fn(37, 20, |x, y| [x as f32 * 0.1, y as f32 * 0.3, 0.5]);
