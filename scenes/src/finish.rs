@@ -76,7 +76,7 @@ fn add_lamp(builder: &mut SceneBuilder, has_lamps: bool, middle: Middle, warning
         .add("light", "the file has no light and is closed on all sides; a lamp was placed in its middle");
 }
 
-/// What lights a scene before anything is added.
+/// The light of a scene before anything is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Light {
     /// A lamp, an environment, or a surface that emits as much as a lamp.

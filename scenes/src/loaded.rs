@@ -81,6 +81,6 @@ pub struct LoadedScene {
 pub(crate) struct Contents {
     /// Cameras with their names, which may be empty.
     pub(crate) cameras: Vec<(String, Camera)>,
-    /// Whether it has surfaces that it calls lamps, which light the scene however dim they are.
+    /// Whether the file has surfaces that it calls lamps, which light the scene however dim they are.
     pub(crate) has_lamps: bool,
 }
