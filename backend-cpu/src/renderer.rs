@@ -142,6 +142,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         }
         check_photons(settings)?;
         self.loaded = None;
+        lockstep_bvh::check_memory(scene)?;
         let Built { intersector, bvh_report, elapsed } =
             self.pool.install(|| I::build(scene, &self.bvh_cache))?;
         let device_bytes = scene.bytes() + intersector.bytes();

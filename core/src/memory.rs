@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use std::path::Path;
 
-/// Bytes that the process can still take: the system's estimate (`MemAvailable`), or what is left of its
-/// container's limit (cgroup v2 or v1) where that is less. `None` where neither is known.
+/// Bytes that the process can still take: the least of the system's estimate (`MemAvailable`), the rest of its container's
+/// limit (cgroup v2 or v1) and the rest of its own address space (`ulimit -v`). `None` if none is known.
 pub fn available() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(Path::new(path)).ok();
     let system = read("/proc/meminfo").and_then(|text| mem_available(&text));
@@ -15,11 +15,24 @@ pub fn available() -> Option<u64> {
     let v2 = left("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current");
     let v1 =
         left("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes");
-    [system, v2, v1].into_iter().flatten().min()
+    let own = address_space_left(&read("/proc/self/limits"), &read("/proc/self/status"));
+    [system, v2, v1, own].into_iter().flatten().min()
+}
+
+/// Address space that the limits of a process leave it beyond what it has.
+fn address_space_left(limits: &Option<String>, status: &Option<String>) -> Option<u64> {
+    let limit = limits.as_ref()?.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let soft: u64 = limit.split_whitespace().next()?.parse().ok()?;
+    Some(soft.saturating_sub(kilobytes(status.as_ref()?, "VmSize:")?))
 }
 
 fn mem_available(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    kilobytes(meminfo, "MemAvailable:")
+}
+
+/// Bytes of the line of a text under `/proc` that begins with this word.
+fn kilobytes(text: &str, word: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(word))?;
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
@@ -32,7 +45,11 @@ pub fn check(what: impl FnOnce() -> String, needed: u64) -> Result<()> {
     check_against(what, needed, available())
 }
 
-fn check_against(what: impl FnOnce() -> String, needed: u64, available: Option<u64>) -> Result<()> {
+/// [`check`] against another figure than the present one; with `None`, nothing is refused.
+///
+/// # Errors
+/// [`Error::Memory`] with these figures.
+pub fn check_against(what: impl FnOnce() -> String, needed: u64, available: Option<u64>) -> Result<()> {
     let Some(available) = available else { return Ok(()) };
     let usable = available / 10 * 9;
     if needed <= usable {
@@ -71,6 +88,17 @@ mod tests {
         assert!(barely.contains("needs 21.7 GB") && barely.contains("may take 21.6 GB"), "{barely}");
         assert!(check_against(what, 20_000_000_000, Some(24_000_000_000)).is_ok());
         assert!(check_against(what, u64::MAX, None).is_ok(), "nothing is refused where nothing is known");
+    }
+
+    #[test]
+    fn a_limit_on_the_address_space_leaves_what_is_not_taken() {
+        let limits = |soft: &str| {
+            Some(format!("Limit  Soft  Hard  Units\nMax address space  {soft}  unlimited  bytes\n"))
+        };
+        let status = Some("Name: a\nVmSize:\t    1024 kB\n".to_owned());
+        assert_eq!(address_space_left(&limits("4000000"), &status), Some(4_000_000 - (1 << 20)));
+        assert_eq!(address_space_left(&limits("1000"), &status), Some(0));
+        assert_eq!(address_space_left(&limits("unlimited"), &status), None);
     }
 
     #[test]

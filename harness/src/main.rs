@@ -19,6 +19,7 @@ mod kernels;
 mod manual;
 #[cfg(target_os = "linux")]
 mod memory;
+mod memory_need;
 mod output;
 mod port;
 mod preset;

@@ -1,6 +1,5 @@
 //! `lockstep render`: one image.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use lockstep_core::{DeviceInfo, Film, Renderer, Scene, Settings};
@@ -16,6 +15,7 @@ use crate::external;
 use crate::image_metadata::image_metadata;
 use crate::interrupt;
 use crate::kernels;
+use crate::memory_need;
 use crate::output::say;
 use crate::progress::Bar;
 use crate::scenes;
@@ -48,6 +48,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let scene = scenes::load(&args.scene, &args.files.options())?;
     let settings = Settings { mode: target.id.mode, ..args.image.settings(DEFAULT_SIZE) };
     let mut renderer = target.open(&bvh_cache::options(args.threads))?;
+    memory_need::check_render(renderer.device(), &settings)?;
     interrupt::listen()?;
     bvh_cache::warn_if_rebuilt(&scene.name, &renderer.load(&scene, &settings)?);
     let samples = args.wanted();
@@ -60,10 +61,12 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Interrupted);
     };
     let film = read_film(renderer.as_mut())?;
-    let (name, device) = (target.id.to_string(), renderer.device());
+    let (name, device) = (target.id.to_string(), renderer.device().clone());
+    // Its film is as large as the one just read
+    drop(renderer);
     let samples = samples.into();
-    let output = Output { args, scene: &scene, settings: &settings, target: &name, device, samples };
-    write_output(&output, &film, report.stages.total_ms / 1e3)
+    let output = Output { args, scene: &scene, settings: &settings, target: &name, device: &device, samples };
+    write_output(&output, film, report.stages.total_ms / 1e3)
 }
 
 /// A finished render, and where it goes.
@@ -86,28 +89,35 @@ pub(crate) struct Output<'a> {
 ///
 /// # Errors
 /// [`Failure`] for files that cannot be written.
-pub(crate) fn write_output(output: &Output<'_>, film: &Film, seconds: f64) -> Result<Exit, Failure> {
+pub(crate) fn write_output(output: &Output<'_>, film: Film, seconds: f64) -> Result<Exit, Failure> {
     let Output { args, scene, settings, target, device, .. } = output;
     let metadata = image_metadata(&scene.name, target, film.spp, settings)
         .with("mode", settings.mode.as_str())
         .with("scene-hash", &scene.hash)
         .with("device", &device.device);
-    if is_film(&args.out) {
-        let part = together::part_of(scene, settings, device, output.samples.clone(), film.clone())?;
-        together::write_part(&args.out, &part)?;
-    } else {
-        write_shown(args, &image_of(film)?, metadata.clone())?;
+    let (samples, invalid) = (u64::from(film.spp) * film.sums.len() as u64, film.invalid);
+    let image = if is_film(&args.out) { None } else { Some(image_of(&film)?) };
+    // The sums are freed before the image is encoded, unless they are wanted after it
+    let kept = args.techniques.is_some().then(|| film.clone());
+    match image {
+        None => {
+            let part = together::part_of(scene, settings, device, output.samples.clone(), film)?;
+            together::write_part(&args.out, &part)?;
+        }
+        Some(image) => {
+            drop(film);
+            write_shown(args, image, metadata.clone())?;
+        }
     }
-    let samples = u64::from(film.spp) * film.sums.len() as u64;
     say(&format!("{}: {samples} samples in {seconds:.2} s on {target}", args.out.display()));
     let mut exit = Exit::Fine;
-    if !film.invalid.is_zero() {
-        say(&format!("lockstep: {target} made samples that had to be altered: {}", film.invalid));
+    if !invalid.is_zero() {
+        say(&format!("lockstep: {target} made samples that had to be altered: {invalid}"));
         exit = Exit::Differs;
     }
-    if let Some(folder) = &args.techniques {
+    if let (Some(folder), Some(film)) = (&args.techniques, kept) {
         let options = bvh_cache::options(args.threads);
-        match techniques::write(folder, scene, settings, &options, film, &metadata)? {
+        match techniques::write(folder, scene, settings, &options, &film, &metadata)? {
             Exit::Fine => {}
             worse => exit = worse,
         }
@@ -121,19 +131,18 @@ pub(crate) fn write_output(output: &Output<'_>, film: &Film, seconds: f64) -> Re
 /// [`Failure`] for a file that cannot be written.
 pub(crate) fn write_shown(
     args: &RenderArgs,
-    image: &LinearImage,
+    mut image: LinearImage,
     mut metadata: ImageMetadata,
 ) -> Result<(), Failure> {
-    let mut shown = Cow::Borrowed(image);
     if let Some(stops) = args.exposure {
-        shown = Cow::Owned(shown.scaled(stops.exp2()));
+        image = image.scaled(stops.exp2());
         metadata = metadata.with("exposure", &stops.to_string());
     }
     if let Some(tone) = args.tone.map(Tone::from) {
-        shown = Cow::Owned(tone.apply(&shown));
+        image = tone.apply(&image);
         metadata = metadata.with("tone", tone.as_str());
     }
-    Ok(write_image(&args.out, &shown, &metadata)?)
+    Ok(write_image(&args.out, &image, &metadata)?)
 }
 
 /// Whether a file is to hold exact sums instead of an image.

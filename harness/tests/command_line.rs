@@ -168,6 +168,38 @@ fn a_film_beyond_the_machines_memory_is_refused_with_the_figure() {
     assert!(err.contains("a film of 65535x65535 pixels needs 103.1 GB of memory"), "{err}");
 }
 
+/// Sizes whose film alone would fit: a limit on the address space stands for a small machine.
+#[cfg(target_os = "linux")]
+#[test]
+fn renders_and_studies_beyond_the_memory_are_refused_before_they_begin() {
+    let dir = tempfile::tempdir().unwrap();
+    let limited = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "ulimit -v 2000000 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_lockstep")]);
+        let (code, _, err) = finish(command.args(arguments).current_dir(dir.path()).output().unwrap());
+        assert_eq!(code, 4, "{err}");
+        err
+    };
+    let err =
+        limited(&["render", "cornell", "-b", "cpu-bvh", "--spp", "1", "--size", "6000x6000", "-o", "a.exr"]);
+    assert!(err.contains("a render of 6000x6000 pixels needs 1.9 GB of memory and may take"), "{err}");
+    let err = limited(&[
+        "study",
+        "cornell",
+        "-b",
+        "cpu-bvh",
+        "--spp",
+        "1",
+        "--size",
+        "4000x4000",
+        "--no-setup",
+        "-o",
+        "s",
+    ]);
+    assert!(err.contains("a study of 4000x4000 pixels on 1 target needs 2.6 GB"), "{err}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "nothing was begun");
+}
+
 #[test]
 fn a_required_target_that_is_absent_exits_with_five_and_a_remedy() {
     let dir = tempfile::tempdir().unwrap();

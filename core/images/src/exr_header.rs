@@ -3,16 +3,39 @@
 //! The encoder keeps attributes in a map whose order differs from run to run. The order means nothing in the
 //! format (*OpenEXR File Layout*, "Header").
 
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// Magic number and version, before the first attribute.
 const PREFIX: usize = 8;
 
-/// Sorts the attributes of a file with one part by their names. Sizes stay, and with them every offset.
+/// Bytes in which a header is looked for first.
+const LIKELY: u64 = 1 << 14;
+
+/// Sorts the attributes of a written file with one part by their names. Sizes stay, and with them every offset.
 ///
 /// # Errors
-/// `InvalidData` for bytes that are no such file.
-pub(super) fn sort_attributes(file: &mut [u8]) -> io::Result<()> {
+/// `InvalidData` for a file that is no such one, and errors of reading and writing.
+pub(super) fn sort_attributes_of(mut file: impl Read + Write + Seek) -> io::Result<()> {
+    let length = file.seek(SeekFrom::End(0))?;
+    let mut taken = LIKELY.min(length);
+    loop {
+        let mut start = vec![0; taken as usize];
+        file.seek(SeekFrom::Start(0))?;
+        file.read_exact(&mut start)?;
+        match sort_attributes(&mut start) {
+            // The header may be longer
+            Err(_) if taken < length => taken = (4 * taken).min(length),
+            sorted => {
+                sorted?;
+                file.seek(SeekFrom::Start(0))?;
+                return file.write_all(&start);
+            }
+        }
+    }
+}
+
+/// Sorts the attributes of a file that begins with these bytes.
+fn sort_attributes(file: &mut [u8]) -> io::Result<()> {
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the encoder wrote a damaged EXR header");
     let mut attributes: Vec<&[u8]> = Vec::new();
     let mut at = PREFIX;
@@ -54,6 +77,14 @@ mod tests {
         sort_attributes(&mut one).unwrap();
         sort_attributes(&mut other).unwrap();
         assert_eq!((one.as_slice(), one.clone()), (&*file(&[&a, &b]), other));
+    }
+
+    #[test]
+    fn a_header_beyond_the_first_bytes_is_sorted_in_the_file() {
+        let (a, b) = (attribute("a", &[7; 3 * LIKELY as usize]), attribute("b", b"the second"));
+        let mut file = io::Cursor::new([&[0; PREFIX], &*b, &*a, b"\0", &[9; 500]].concat());
+        sort_attributes_of(&mut file).unwrap();
+        assert_eq!(file.into_inner(), [&[0; PREFIX], &*a, &*b, b"\0", &[9; 500]].concat());
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Writing images with their provenance.
 
-use super::exr_header::sort_attributes;
+use super::exr_header::sort_attributes_of;
 use super::{LinearImage, WriteError, atomic_write};
 use exr::meta::attribute::{AttributeValue, Text};
 use exr::prelude::{
     Compression, Encoding, Image, Layer, LayerAttributes, SpecificChannels, Vec2, WritableImage,
 };
-use std::io::{Cursor, Write};
+use std::io::Write;
 use std::path::Path;
 
 /// Metadata of an image file: `scene`, `target`, `spp`, `seed`, `device`, `command`
@@ -64,11 +64,9 @@ pub fn write_exr(path: &Path, image: &LinearImage, metadata: &ImageMetadata) -> 
     let encoding = Encoding { compression: Compression::ZIP1, ..Encoding::SMALL_LOSSLESS };
     let file = Image::from_layer(Layer::new(size, attributes, encoding, channels));
     atomic_write(path, |w| {
-        let mut bytes = Cursor::new(Vec::new());
-        file.write().to_buffered(&mut bytes).map_err(io_error)?;
-        let mut bytes = bytes.into_inner();
-        sort_attributes(&mut bytes)?;
-        w.write_all(&bytes)
+        file.write().to_buffered(&mut *w).map_err(io_error)?;
+        w.flush()?;
+        sort_attributes_of(*w.get_ref())
     })
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &RenderArgs, external: &External, settings: &Settings) -
         .with("bounces", &bounces.to_string())
         .with("device", &device.device)
         .with("driver", &device.driver);
-    crate::render::write_shown(args, &image, metadata)?;
+    crate::render::write_shown(args, image, metadata)?;
     let samples = u64::from(args.spp) * u64::from(width) * u64::from(height);
     say(&format!("{}: {samples} samples in {:.2} s on {target}", args.out.display(), ms / 1e3));
     Ok(Exit::Fine)

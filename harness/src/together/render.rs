@@ -107,7 +107,7 @@ fn run(args: &RenderArgs, job: Option<Job>) -> Result<Exit, Failure> {
     samples.union(&there);
     let device = together.device().clone();
     let output = Output { args, scene: &scene, settings: &settings, target: &name, device: &device, samples };
-    let exit = write_output(&output, &film, begin.elapsed().as_secs_f64())?;
+    let exit = write_output(&output, film, begin.elapsed().as_secs_f64())?;
     say_shares(together.timeline());
     if let Some(path) = &args.group.checkpoint {
         std::fs::remove_file(path).map_err(Failure::io("remove the checkpoint", path))?;

@@ -179,6 +179,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         let config = default_config(settings.mode, kind, settings.integrator);
         let features = KernelFeatures::of(scene, settings);
         let plan = plan(settings.integrator);
+        lockstep_bvh::check_memory(scene)?;
         let mut compile = self.device.prepare(&config, features)?;
         let Fetched { bvh, report, elapsed } = self.bvh_cache.bvh(scene, self.device.limits().kind.layout());
 
