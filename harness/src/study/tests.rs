@@ -244,6 +244,26 @@ fn the_noise_floor_is_rendered_once_for_targets_that_are_identical() {
     assert_eq!(study.timings.len(), 9, "the floor is not timed");
 }
 
+/// On targets that say to be slow, first the first processor, then the first device beside it.
+#[test]
+fn the_noise_floor_is_led_by_the_first_device_whatever_it_takes() {
+    let session = |name: &str, on_host: bool, ms_per_spp| {
+        let mut session = Faulty::session(name, Fault { ms_per_spp, ..Fault::default() });
+        session.info.on_host = on_host;
+        session
+    };
+    let leader = |sessions| {
+        let dir = tempfile::tempdir().unwrap();
+        let study = run(dir.path(), &plan(1), sessions).unwrap();
+        let mut renderers: Vec<_> = study.noise.iter().map(|n| n.rendered_by.clone()).collect();
+        renderers.dedup();
+        renderers
+    };
+    assert_eq!(leader(vec![session("a", true, 9), session("b", true, 1)]), ["a"]);
+    let with_devices = [("a", true, 1), ("b", false, 9), ("c", false, 5)];
+    assert_eq!(leader(with_devices.map(|(name, on_host, ms)| session(name, on_host, ms)).into()), ["b"]);
+}
+
 #[test]
 fn a_level_is_rendered_while_twice_the_time_below_it_fits() {
     let timed = Plan { levels_seconds: Some(1.0), ..plan(1) };

@@ -16,7 +16,6 @@ use crate::study::folder::Folder;
 use crate::study::lab::Lab;
 use crate::study::level::{Level, Outcome, film_record};
 use crate::study::plan::Plan;
-use crate::study::reference::speed;
 use crate::study::runner::{Key, Measurement};
 use crate::study::target_session::Purpose;
 
@@ -70,7 +69,7 @@ impl Measurement for NoiseFloor<'_> {
 /// Targets whose films are identical under the first seed.
 #[derive(Debug, PartialEq, Eq)]
 struct Group {
-    /// The fastest of them, which renders for all.
+    /// The first of them that is no processor of the host, or else the first: it renders for all.
     leader: TargetId,
     /// All of them.
     members: Vec<TargetId>,
@@ -79,7 +78,6 @@ struct Group {
 /// The groups of the targets that render a level, by their recorded films.
 fn groups(lab: &Lab<'_>, level: &Level<'_>) -> Vec<Group> {
     let scene = level.scene;
-    let timings: Vec<_> = lab.folder.timings().iter().filter(|t| t.scene == scene).collect();
     let levels = lab.levels(scene, lab.plan.settings.seed, 0);
     let films = |id: &TargetId| -> Vec<Option<&str>> {
         levels.iter().map(|level| lab.folder.film_hash(&film_record(level, id, ""))).collect()
@@ -92,9 +90,10 @@ fn groups(lab: &Lab<'_>, level: &Level<'_>) -> Vec<Group> {
             |group: &&mut Group| known && films(&group.members[0]) == own && !lab.is_program(&group.leader);
         match groups.iter_mut().find(is_same) {
             Some(group) => {
-                // Units hold the noise floor of one target that rendered for all.
-                let is_faster = speed(&timings, &id) > speed(&timings, &group.leader);
-                if lab.plan.units.is_none() && is_faster {
+                // Not the fastest, which may be another in the next study. Units hold the noise floor of one target
+                // that rendered for all.
+                let is_ahead = is_on_host(lab, &group.leader) && !is_on_host(lab, &id);
+                if lab.plan.units.is_none() && is_ahead {
                     group.leader = id.clone();
                 }
                 group.members.push(id);
@@ -107,6 +106,11 @@ fn groups(lab: &Lab<'_>, level: &Level<'_>) -> Vec<Group> {
         groups.retain(|group| rendered.contains(&group.leader.to_string().as_str()));
     }
     groups
+}
+
+/// Whether a target is a processor of the host.
+fn is_on_host(lab: &Lab<'_>, target: &TargetId) -> bool {
+    lab.sessions().iter().any(|s| s.id == *target && (s.info.on_host || s.info.host_threads() > 0))
 }
 
 /// The key of a target's noise between the first seed and that of a level.
