@@ -25,6 +25,7 @@ pub mod renderer;
 mod report;
 mod sampler;
 pub mod scene;
+pub mod serde_words;
 mod settings;
 pub mod splat;
 pub mod suggest;

@@ -33,6 +33,7 @@ mod submit;
 mod techniques;
 mod terminal;
 mod together;
+mod toml_fault;
 mod trace;
 mod tune;
 mod values;

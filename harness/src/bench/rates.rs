@@ -3,6 +3,7 @@
 
 use super::rays::{Kind, RaySet};
 use lockstep_core::Query;
+use lockstep_core::serde_words::in_words;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -21,13 +22,13 @@ pub(crate) enum RatesError {
         source: std::io::Error,
     },
     /// The file is no JSON or lacks fields.
-    #[error("cannot use the rates in {}: {source}; they are {{\"rows\": [{{\"tracer\", \"scene\", \"kind\", \"query\", \
+    #[error("cannot use the rates in {}: {message}; they are {{\"rows\": [{{\"tracer\", \"scene\", \"kind\", \"query\", \
         \"rays\", \"rays_hash\", \"mrays\", …}}]}}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
         /// The fault, with its line and column.
-        source: serde_json::Error,
+        message: String,
     },
     /// A rate is zero, negative or not finite.
     #[error("{}: {} on {} has a rate that is not positive; time it again, or remove the row", path.display(), row.tracer,
@@ -121,7 +122,7 @@ impl Rates {
             source,
         })?;
         let document: Document = serde_json::from_str(&text)
-            .map_err(|source| RatesError::Malformed { path: path.clone(), source })?;
+            .map_err(|e| RatesError::Malformed { path: path.clone(), message: in_words(&e.to_string()) })?;
         let is_rate = |mrays: f64| mrays.is_finite() && mrays > 0.0;
         let unusable =
             |row: &&Rate| !is_rate(row.mrays) || row.mrays_per_core.is_some_and(|mrays| !is_rate(mrays));
@@ -205,6 +206,8 @@ mod tests {
             assert!(message.contains(&format!("missing field `{word}`")), "{message}");
             assert!(message.contains("rates.json: ") && message.contains("at line 2"), "{message}");
         }
+        let words = read(&format!("{{\"rows\": [{}]}}", ROW.replace("1.5", "true"))).unwrap_err().to_string();
+        assert!(words.contains("a number is expected here, not true at line 2"), "{words}");
         let message =
             read(&format!("{{\"rows\": [{}]}}", ROW.replace("1.5", "0.0"))).unwrap_err().to_string();
         assert!(message.contains("fast on box") && message.contains("time it again"), "{message}");

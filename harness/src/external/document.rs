@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use lockstep_core::serde_words::in_words;
 use lockstep_core::{Mode, TargetId};
 use regex_lite::Regex;
 use serde::Deserialize;
@@ -145,7 +146,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<(TargetId, Declared)>, TargetsErro
 fn parse(source: &Source<'_>, folder: &Path) -> Result<Vec<(TargetId, Declared)>, TargetsError> {
     let tables: BTreeMap<Spanned<String>, Spanned<Table>> = toml::from_str(source.text).map_err(|error| {
         let at = error.span().unwrap_or_default();
-        source.error(&at, error.message().trim().replace('\n', "; "))
+        source.error(&at, in_words(&error.message().trim().replace('\n', "; ")))
     })?;
     let mut targets = Vec::with_capacity(tables.len());
     for (name, table) in tables {

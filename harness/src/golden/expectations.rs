@@ -16,6 +16,7 @@ use serde::Deserialize;
 use toml::value::{Date, Datetime};
 
 use crate::exit::Failure;
+use crate::toml_fault::toml_fault;
 
 /// The file beside the goldens.
 const FILE: &str = "expectations.toml";
@@ -103,7 +104,8 @@ impl Expectations {
         let path = path.to_owned();
         let text = std::fs::read_to_string(&path).map_err(Failure::io("read", &path))?;
         let wrong = |message: String| Failure::Input(format!("{}: {message}", path.display()));
-        let rows = toml::from_str::<Document>(&text).map_err(|e| wrong(e.to_string()))?.failure;
+        let rows =
+            toml::from_str::<Document>(&text).map_err(|error| wrong(toml_fault(&text, &error)))?.failure;
         for (i, row) in rows.iter().enumerate() {
             if row.expires.date.is_none() {
                 return Err(wrong(format!("{}: `expires` must be a date such as 2027-01-31", row.about())));
@@ -163,6 +165,7 @@ mod tests {
             (format!("{ENTRY}expires = 12:00:00\n"), "date"),
             (format!("{ENTRY}expires = 2027-01-31\nexpect = 1\n"), "expect"),
             (format!("{ENTRY}expires = 2027-01-31\n").replace("known", " "), "reason"),
+            (ENTRY.replace("\"3.1\"", "3.1"), "line 4, column 10: a string is expected here, not 3.1"),
             (format!("{ENTRY}expires = 2027-01-31\n").repeat(2), "twice"),
         ];
         for (text, words) in cases {

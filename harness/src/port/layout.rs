@@ -6,6 +6,7 @@ use lockstep_reports::port::cost::{Layout, Place, Role, SHARED};
 
 use super::args::CostArgs;
 use crate::exit::Failure;
+use crate::toml_fault::toml_fault;
 
 /// The layout that options ask for: places given one by one, a file, or what this project's folders are
 /// called.
@@ -33,9 +34,10 @@ fn read(path: &Path) -> Result<Layout, Failure> {
     let text = std::fs::read_to_string(path).map_err(Failure::io("read the layout", path))?;
     toml::from_str(&text).map_err(|error| {
         Failure::Input(format!(
-            "cannot use the layout {}: {error}; it holds [[place]] tables with path, backend and role = \"host\" or \
+            "cannot use the layout {}: {}; it holds [[place]] tables with path, backend and role = \"host\" or \
              \"device\"",
-            path.display()
+            path.display(),
+            toml_fault(&text, &error)
         ))
     })
 }

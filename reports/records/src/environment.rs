@@ -2,6 +2,7 @@
 
 use super::{HostInfo, RecordError};
 use lockstep_core::merging::MergeRadius;
+use lockstep_core::serde_words::in_words;
 use lockstep_core::{DeviceInfo, Integrator, KernelResources, LayerSampling, Sampler};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -134,7 +135,7 @@ impl Environment {
         serde_json::from_str(&text).map_err(|e| RecordError::Malformed {
             path: path.to_owned(),
             line: e.line(),
-            message: e.to_string(),
+            message: in_words(&e.to_string()),
         })
     }
 

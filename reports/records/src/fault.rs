@@ -1,5 +1,6 @@
 //! Faults in the fields of a record, in the words of its format.
 
+use lockstep_core::serde_words::in_words;
 use serde_json::{Map, Value};
 
 /// Reads the fields of a record of a kind; nothing where the kind is not known.
@@ -26,18 +27,4 @@ pub(crate) fn describe<R>(
         many => format!("has a wrong value in its fields {}", many.join(", ")),
     };
     format!("a record of the kind \"{kind}\" {place}: {}", in_words(&error.to_string()))
-}
-
-/// The reader's message with the names of Rust's types in words.
-fn in_words(message: &str) -> String {
-    let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
-    let expected = match expected {
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0 on",
-        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
-        "f32" | "f64" => "a number",
-        "a sequence" => "a list",
-        other if other.starts_with("struct ") || other == "a map" => "an object",
-        other => other,
-    };
-    format!("{found}, expected {expected}")
 }

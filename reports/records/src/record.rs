@@ -320,17 +320,17 @@ mod tests {
         let refused = |line| Record::from_json(line).unwrap_err();
         assert_eq!(
             refused(r#"{"kind":"load","scene":"a","triangles":-1}"#),
-            "a record of the kind \"load\" has a wrong value in its field \"triangles\": invalid value: integer `-1`, expected \
-             a whole number from 0 on"
+            "a record of the kind \"load\" has a wrong value in its field \"triangles\": a whole number from 0 on is \
+             expected here, not -1"
         );
         assert_eq!(
             refused(r#"{"kind":"timing","spp_to":"x","scene":3}"#),
-            "a record of the kind \"timing\" has a wrong value in its fields \"scene\", \"spp_to\": invalid type: integer `3`, \
-             expected a string"
+            "a record of the kind \"timing\" has a wrong value in its fields \"scene\", \"spp_to\": a string is expected \
+             here, not 3"
         );
         let nested = refused(r#"{"kind":"divergence","quantities":[{"fields":[{"paths":true}]}]}"#);
         assert!(
-            nested.contains("\"quantities\": invalid type: boolean `true`, expected a whole number"),
+            nested.contains("\"quantities\": a whole number from 0 on is expected here, not true"),
             "{nested}"
         );
     }

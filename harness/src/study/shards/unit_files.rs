@@ -13,6 +13,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lockstep_core::serde_words::in_words;
 use lockstep_core::{DeviceInfo, LoadReport, PassReport};
 use lockstep_reports::image_io::atomic_write_text;
 use lockstep_reports::records::{HostInfo, TargetInfo};
@@ -192,7 +193,8 @@ pub(crate) fn read_manifest(
     if sum.trim_end_matches('\n') != blake3::hash(text.as_bytes()).to_hex().as_str() {
         return Err(wrong("its checksum does not hold"));
     }
-    let manifest: Manifest = serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
+    let manifest: Manifest =
+        serde_json::from_str(text).map_err(|error| wrong(&in_words(&error.to_string())))?;
     let unit = plan.units.get(index).ok_or_else(|| wrong("the plan has fewer units"))?;
     if manifest.form != FORM {
         return Err(wrong(&format!("it has form {}, and this program reads form {FORM}", manifest.form)));
@@ -327,8 +329,9 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
     let text = read_text(path).map_err(Failure::io("read", path))?;
     serde_json::from_str(&text).map_err(|error| {
         Failure::Input(format!(
-            "{} is damaged: {error}; remove it, and render any shard again",
-            path.display()
+            "{} is damaged: {}; remove it, and render any shard again",
+            path.display(),
+            in_words(&error.to_string())
         ))
     })
 }
