@@ -5,9 +5,9 @@ use crate::fitted_camera::{Middle, fitted};
 use crate::loaded::{Contents, LoadOptions, LoadedScene};
 use crate::suggest;
 use crate::warning::Warnings;
-use lockstep_core::Result;
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{Camera, EnvironmentLight, PunctualLight, SceneBuilder};
+use lockstep_core::{Error, Result};
 
 /// Builds the scene of a file, with a camera fitted and a sky added where it has none.
 pub(crate) fn finish(
@@ -40,7 +40,16 @@ pub(crate) fn finish(
         (None, Some(middle)) => add_lamp(&mut builder, contents.has_lamps, middle, &mut warnings),
         (None, None) => add_missing_light(&mut builder, contents.has_lamps, &mut warnings),
     }
-    Ok(LoadedScene { scene: builder.build()?, warnings: warnings.finish() })
+    let scene = builder.build().map_err(|error| in_file(warnings.path(), error))?;
+    Ok(LoadedScene { scene, warnings: warnings.finish() })
+}
+
+/// The fault that a builder finds, which names its scene, with the file instead.
+pub(crate) fn in_file(path: &str, error: Error) -> Error {
+    match error {
+        Error::Scene { place, message, .. } => Error::scene(path, place, message),
+        other => other,
+    }
 }
 
 /// The requested camera by name or index, else the first.

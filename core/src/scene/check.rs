@@ -23,7 +23,7 @@ impl SceneBuilder {
     pub(super) fn check(&self) -> Result<()> {
         self.camera.validate(&self.name)?;
         self.check_environment()?;
-        self.check_lights()?;
+        (0..self.punctual.len()).try_for_each(|index| self.check_light(index))?;
         for (index, material) in self.materials.iter().enumerate() {
             self.check_material(index, material)?;
         }
@@ -70,32 +70,46 @@ impl SceneBuilder {
         }
     }
 
-    fn check_lights(&self) -> Result<()> {
-        for (index, light) in self.punctual.iter().enumerate() {
-            // The radiance of a white surface at a distance of one unit must fit into a sample.
-            let (vectors, color, cone) = match *light {
-                PunctualLight::Point { position, intensity } => {
-                    ([position, vec3(1.0, 0.0, 0.0)], intensity, true)
-                }
-                PunctualLight::Spot { position, direction, intensity, inner_cos, outer_cos } => {
-                    let cone = outer_cos < inner_cos && inner_cos <= 1.0 && outer_cos >= -1.0;
-                    ([position, direction], intensity, cone)
-                }
-                PunctualLight::Directional { direction, irradiance } => {
-                    ([Vec3::ZERO, direction], irradiance, true)
-                }
-            };
-            let sound = vectors.iter().all(|v| v.is_finite()) && normalize(vectors[1]) != Vec3::ZERO;
-            let within = color.to_array().iter().all(|&c| c <= MAX_SAMPLE_RADIANCE);
-            if !(sound && is_color(color) && within && cone) {
-                let message = format!(
-                    "needs finite vectors, a direction that is not zero, intensities between 0 and \
-                     {MAX_SAMPLE_RADIANCE}, and -1 <= outer cosine < inner cosine <= 1"
-                );
-                return Err(self.error(format!("light {index}"), message));
+    /// Checks one light without extent, so that whoever adds it can name its place.
+    ///
+    /// # Errors
+    /// [`Error::Scene`] with what a light needs.
+    pub fn check_light(&self, index: usize) -> Result<()> {
+        let Some(light) = self.punctual.get(index) else { return Ok(()) };
+        // The radiance of a white surface at a distance of one unit must fit into a sample.
+        let (vectors, color, cone) = match *light {
+            PunctualLight::Point { position, intensity } => {
+                ([position, vec3(1.0, 0.0, 0.0)], intensity, true)
             }
+            PunctualLight::Spot { position, direction, intensity, inner_cos, outer_cos } => {
+                let cone = outer_cos < inner_cos && inner_cos <= 1.0 && outer_cos >= -1.0;
+                ([position, direction], intensity, cone)
+            }
+            PunctualLight::Directional { direction, irradiance } => {
+                ([Vec3::ZERO, direction], irradiance, true)
+            }
+        };
+        let sound = vectors.iter().all(|v| v.is_finite()) && normalize(vectors[1]) != Vec3::ZERO;
+        let within = color.to_array().iter().all(|&c| c <= MAX_SAMPLE_RADIANCE);
+        if sound && is_color(color) && within && cone {
+            return Ok(());
         }
-        Ok(())
+        let message = format!(
+            "needs finite vectors, a direction that is not zero, intensities between 0 and {MAX_SAMPLE_RADIANCE}, \
+             and -1 <= outer cosine < inner cosine <= 1"
+        );
+        Err(self.error(format!("light {index}"), message))
+    }
+
+    /// Checks one material with its layers, so that whoever adds it can name its place.
+    ///
+    /// # Errors
+    /// [`Error::Scene`] with the value that is out of range.
+    pub fn check_surface(&self, index: u32) -> Result<()> {
+        let Some(material) = self.materials.get(index as usize) else { return Ok(()) };
+        self.check_material(index as usize, material)?;
+        let layers = (material.layers as usize).checked_sub(1).and_then(|i| Some((i, self.layers.get(i)?)));
+        layers.map_or(Ok(()), |(index, layers)| self.check_layers(index, layers))
     }
 
     fn check_material(&self, index: usize, m: &Material) -> Result<()> {

@@ -4,6 +4,7 @@ use super::Source;
 use super::accessors::{self, Accessor};
 use super::json::Item;
 use super::materials::{self, Surface};
+use super::nodes::Placed;
 use super::primitives::{self, Pose};
 use super::skins::Joints;
 use super::transforms::Map;
@@ -12,7 +13,7 @@ use crate::limits::Budget;
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::scene::{MeshData, SceneBuilder};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// A mesh as nodes show it.
 #[derive(Clone, Debug)]
@@ -70,6 +71,33 @@ pub(super) fn load(
     }
     Ok(out)
 }
+
+/// Checks that the bytes of shown primitives are there, before images are decoded for them.
+///
+/// # Errors
+/// [`lockstep_core::Error::Scene`] with the reason why they are not.
+pub(super) fn check_bytes(source: &Source<'_>, nodes: &[Placed<'_>], warnings: &Warnings) -> Result<()> {
+    let Source { root, buffers, .. } = source;
+    let meshes: BTreeSet<usize> = nodes.iter().filter_map(|node| node.item.index("mesh")).collect();
+    let meshes = meshes.into_iter().filter_map(|index| root.item("meshes", index));
+    for primitive in meshes.flat_map(|mesh| mesh.items("primitives")) {
+        let has_triangles = matches!(primitive.whole("mode"), None | Some(4..=6));
+        if !has_triangles || lacks_data(&primitive, source) {
+            continue;
+        }
+        let attributes = primitive.get("attributes");
+        let read = RENDERED.iter().filter_map(|name| attributes.as_ref()?.index(name));
+        for accessor in read.chain(primitive.index("indices")).filter(|&i| buffers.decoded(i).is_none()) {
+            for view in accessors::views(root, accessor) {
+                buffers.view(root, view, warnings)?.with_data(warnings)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The attributes that are read of any primitive.
+const RENDERED: [&str; 6] = ["POSITION", "NORMAL", "TANGENT", "TEXCOORD_0", "TEXCOORD_1", "COLOR_0"];
 
 /// State that the primitives of a file share.
 struct Reader<'a, 'b> {

@@ -92,6 +92,7 @@ pub(crate) fn load(
     let poses = animations::sample(&source, choices.animation.as_deref(), seconds, warnings)?;
 
     let graph = nodes::place(&root, &poses, warnings)?;
+    meshes::check_bytes(&source, &graph.placed, warnings)?;
     let surfaces = materials::load(&source, builder, overrides, warnings)?;
     let (mut shown, mut known): (Vec<Shown>, HashMap<_, usize>) = (Vec::new(), HashMap::new());
     let mut places = Vec::new();
@@ -120,7 +121,7 @@ pub(crate) fn load(
         }
     }
     let nodes = graph.placed;
-    views::lights(&root, &nodes, builder, warnings);
+    views::lights(&root, &nodes, builder, warnings)?;
     let cameras = views::cameras(&root, &nodes, warnings);
     Ok(Contents { cameras, has_lamps: false })
 }

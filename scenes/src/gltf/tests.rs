@@ -587,6 +587,35 @@ fn mistakes_are_refused_with_their_pointer() {
 }
 
 #[test]
+fn bytes_of_geometry_are_missed_before_images_are_looked_for() {
+    let message = with(|d| {
+        d["buffers"][0]["uri"] = json!("gone.bin");
+        d["images"] = json!([{"uri": "gone.png"}]);
+        d["textures"] = json!([{"source": 0}]);
+        d["materials"] = json!([{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]);
+        d["meshes"][0]["primitives"][0]["material"] = json!(0);
+    });
+    let message = message.unwrap_err();
+    assert!(message.contains("/buffers/0/uri: reading") && message.contains("gone.bin"), "{message}");
+}
+
+#[test]
+fn a_light_out_of_range_is_named_with_its_node() {
+    let message = with(|d| {
+        let lights = json!([{"type": "point", "name": "sun", "intensity": 1e9}]);
+        d["extensions"] = json!({"KHR_lights_punctual": {"lights": lights}});
+        d["extensionsUsed"] = json!(["KHR_lights_punctual"]);
+        d["nodes"] = json!([{"mesh": 0, "extensions": {"KHR_lights_punctual": {"light": 0}}}]);
+    });
+    let message = message.unwrap_err();
+    assert!(
+        message
+            .contains("t.gltf: /extensions/KHR_lights_punctual/lights/0: the light `sun` of /nodes/0: needs"),
+        "{message}"
+    );
+}
+
+#[test]
 fn syntax_errors_name_their_byte() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.gltf");

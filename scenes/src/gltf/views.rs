@@ -7,6 +7,7 @@ use crate::warning::Warnings;
 use lockstep_core::math::vec3::{Vec3, normalize, vec3};
 use lockstep_core::math::{PI, TWO_PI, sin_cos_turns};
 use lockstep_core::scene::{Camera, PunctualLight, SceneBuilder};
+use lockstep_core::{Error, Result};
 
 fn column(map: &Map, index: usize) -> Vec3 {
     vec3(map[0][index] as f32, map[1][index] as f32, map[2][index] as f32)
@@ -69,26 +70,32 @@ fn check_cameras(root: &Item<'_>, warnings: &mut Warnings) {
 
 /// Adds the scene's lights. Candela and lux are taken as watts per steradian and per square metre, as
 /// radiance is.
+///
+/// # Errors
+/// [`Error::Scene`] for a light out of range, by its pointer and name, with the node that places it.
 pub(super) fn lights(
     root: &Item<'_>,
     nodes: &[Placed<'_>],
     builder: &mut SceneBuilder,
     warnings: &mut Warnings,
-) {
+) -> Result<()> {
     let Some(list) = root.extension("KHR_lights_punctual") else {
-        return;
+        return Ok(());
     };
     for item in list.items("lights") {
         check_light(&item, warnings);
     }
     for node in nodes {
         let index = node.item.extension("KHR_lights_punctual").and_then(|e| e.index("light"));
-        if let Some(light) =
-            index.and_then(|i| list.item("lights", i)).and_then(|item| light(&item, &node.to_world))
-        {
-            builder.light(light);
+        let Some(item) = index.and_then(|i| list.item("lights", i)) else { continue };
+        let Some(light) = light(&item, &node.to_world) else { continue };
+        builder.light(light);
+        if let Err(Error::Scene { message, .. }) = builder.check_light(builder.light_count() - 1) {
+            let name = item.name().map(|name| format!("`{name}` ")).unwrap_or_default();
+            return Err(warnings.error(&item.at, format!("the light {name}of {}: {message}", node.item.at)));
         }
     }
+    Ok(())
 }
 
 fn check_light(item: &Item<'_>, warnings: &mut Warnings) {

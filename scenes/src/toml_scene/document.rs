@@ -4,6 +4,7 @@ use super::Text;
 use crate::overrides::MaterialOverride;
 use crate::suggest;
 use lockstep_core::Result;
+use lockstep_core::serde_words::in_words;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -12,7 +13,7 @@ use toml::Spanned;
 pub(super) struct Document {
     pub(super) name: Option<String>,
     pub(super) file: Option<Spanned<String>>,
-    pub(super) clay: Option<[f32; 3]>,
+    pub(super) clay: Option<Spanned<[f32; 3]>>,
     #[serde(default)]
     pub(super) both_sides: bool,
     #[serde(default)]
@@ -104,8 +105,9 @@ pub(super) struct LightTable {
 pub(super) fn parse(source: &Text<'_>) -> Result<Document> {
     toml::from_str(source.text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
-        let mut message = error.message().trim().replace('\n', "; ");
-        if let Some(near) = suggestion(&message) {
+        let said = error.message().trim().replace('\n', "; ");
+        let mut message = in_words(&said);
+        if let Some(near) = suggestion(&said) {
             message.push_str(&format!(" (did you mean `{near}`?)"));
         }
         source.error(offset, message)

@@ -24,9 +24,13 @@ pub(super) fn apply(
         let towards = Vec3::from(sun.towards);
         check(table, source, &[sun.towards], &sun.irradiance)?;
         builder.light(PunctualLight::Directional { direction: -towards, irradiance: sun.irradiance.into() });
+        builder.check_light(builder.light_count() - 1).map_err(|error| source.at(table, "the sun", error))?;
     }
     for table in &document.lights {
         builder.light(light(table, source)?);
+        builder
+            .check_light(builder.light_count() - 1)
+            .map_err(|error| source.at(table, "the light", error))?;
     }
     Ok(())
 }

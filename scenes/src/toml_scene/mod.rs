@@ -10,7 +10,7 @@ pub(crate) use bundled::BUNDLED;
 
 use crate::access::FileAccess;
 use crate::files::{name_of, read_file};
-use crate::finish::{add_missing_light, choose};
+use crate::finish::{add_missing_light, choose, in_file};
 use crate::loaded::{Contents, LoadOptions, LoadedScene};
 use crate::overrides::MaterialOverrides;
 use crate::warning::Warnings;
@@ -45,6 +45,14 @@ impl Text<'_> {
         let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
         let column = before.iter().rev().take_while(|&&b| b != b'\n').count() + 1;
         Error::scene(self.name, format!("line {line}, column {column}"), message)
+    }
+
+    /// The fault that a builder finds in what a table describes, at the table's place. `what` is its subject.
+    fn at<T>(&self, table: &Spanned<T>, what: &str, error: Error) -> Error {
+        match error {
+            Error::Scene { message, .. } => self.error(table.span().start, format!("{what}: {message}")),
+            other => other,
+        }
     }
 }
 
@@ -87,14 +95,20 @@ fn load(
         let offset = table.map_or(0, |material| material.span().start);
         return Err(source.error(offset, format!("the file has no material `{name}`{hint}")));
     }
+    for (table, materials) in document.materials.iter().zip(overrides.materials()) {
+        let what = format!("material `{}`", table.get_ref().name);
+        let check = |&material| builder.check_surface(material).map_err(|e| source.at(table, &what, e));
+        materials.iter().try_for_each(check)?;
+    }
     if document.both_sides || options.both_sides {
         builder.show_both_sides();
     }
     if document.multiscatter {
         builder.scatter_many_times();
     }
-    if let Some(color) = document.clay {
-        builder.paint(Material::diffuse(color));
+    if let Some(color) = &document.clay {
+        builder.paint(Material::diffuse(*color.get_ref()));
+        builder.check_surface(0).map_err(|error| source.at(color, "`clay`", error))?;
         contents.has_lamps = false;
     }
     light::apply(&document, source, &files, &mut builder)?;
@@ -123,9 +137,10 @@ fn load(
     } else if document.sky.is_none() {
         add_missing_light(&mut builder, contents.has_lamps, &mut warnings);
     }
+    let scene = builder.build().map_err(|error| in_file(file_warnings.path(), error))?;
     let mut all = file_warnings.finish();
     all.extend(warnings.finish());
-    Ok(LoadedScene { scene: builder.build()?, warnings: all })
+    Ok(LoadedScene { scene, warnings: all })
 }
 
 /// The files that a document may refer to.

@@ -34,6 +34,9 @@ pub(super) fn place(
         change.apply(&mut material, builder);
         has_lamp |= max_component(material.emission) > LAMP;
         let material = builder.material(material);
+        builder
+            .check_surface(material)
+            .map_err(|error| source.at(table, "the material of the sphere", error))?;
         let sphere = Sphere { center: (*center).into(), radius: *radius, material, ..Sphere::default() };
         let mesh = builder.mesh(MeshData { spheres: vec![sphere], ..MeshData::default() });
         builder.instance(mesh, IDENTITY);

@@ -41,7 +41,7 @@ fn clay_makes_all_surfaces_one_diffuse_colour() {
     // The triangle emits, and the sky.
     assert_eq!((lit.lights.len(), clay.lights.len()), (2, 1));
     assert!(clay.materials.iter().all(|m| *m == Material::diffuse([0.8, 0.7, 0.6])));
-    refused(&format!("clay = [2, 0, 0]\n{CAMERA}{sky}"), "material 0: base colour");
+    refused(&format!("clay = [2, 0, 0]\n{CAMERA}{sky}"), "line 1, column 8: `clay`: base colour");
 }
 
 #[test]
@@ -53,8 +53,15 @@ fn unknown_keys_are_refused_with_a_suggestion() {
 
 #[test]
 fn wrong_values_name_line_and_column() {
-    refused("file = \"t.obj\"\n[camera]\neye = [0, 0]\n", "line 3, column 7");
-    refused("file = 3\n", "line 1, column 8");
+    refused(
+        "file = \"t.obj\"\n[camera]\neye = [0, 0]\n",
+        "line 3, column 7: a list of 3 is expected here, not of 2",
+    );
+    refused("file = 3\n", "line 1, column 8: a string is expected here, not 3");
+    refused(
+        &format!("{CAMERA}lens_radius = \"x\"\n"),
+        "line 6, column 15: a number is expected here, not the string \"x\"",
+    );
     refused("file = \"t.obj\"\n[camera\n", "line 2");
     refused(&format!("{CAMERA}up = [0, 0, 0]\n"), "line 2, column 1: up must not be zero");
     refused(
@@ -107,9 +114,23 @@ fn layers_are_given_by_the_parameters_of_openpbr() {
     let neutral = loaded(&toml(neutral)).unwrap().scene;
     let principled = loaded(&toml("kind = \"principled\"\nroughness = 0.3\n")).unwrap().scene;
     assert_eq!((neutral.materials[0], neutral.layers.len()), (principled.materials[0], 0));
-    refused(&toml("coat_weight = 0\ncoat_roughness = 5\n"), "clearcoat roughness must lie");
+    refused(
+        &toml("coat_weight = 0\ncoat_roughness = 5\n"),
+        "line 6, column 1: material `grey`: clearcoat roughness must lie",
+    );
     refused(&toml("kind = \"dielectric\"\ncoat_weight = 1\n"), "need the kind `principled`");
-    refused(&toml("coat_weight = 2\n"), "clearcoat must lie between 0 and 1");
+    refused(
+        &toml("coat_weight = 2\n"),
+        "line 6, column 1: material `grey`: clearcoat must lie between 0 and 1",
+    );
+    refused(
+        &toml("roughness = 7\n"),
+        "line 6, column 1: material `grey`: roughness must lie between 0 and 1",
+    );
+    refused(
+        &format!("{CAMERA}[[lights]]\nkind = \"point\"\nposition = [0, 0, 0]\nintensity = [1e9, 0, 0]\n"),
+        "line 6, column 1: the light: needs finite vectors",
+    );
 }
 
 #[test]
@@ -119,8 +140,11 @@ fn dielectrics_are_given_priorities() {
     assert_eq!(priority("kind = \"dielectric\""), 0, "none has one");
     assert_eq!(priority("kind = \"dielectric\"\npriority = 0"), 1);
     assert_eq!(priority("kind = \"dielectric\"\npriority = 255"), 256);
-    refused(&toml("kind = \"dielectric\"\npriority = 256"), "priority must lie between 0 and 255");
-    refused(&toml("priority = 1"), "a priority belongs to a dielectric");
+    refused(
+        &toml("kind = \"dielectric\"\npriority = 256"),
+        "material `grey`: priority must lie between 0 and 255",
+    );
+    refused(&toml("priority = 1"), "material `grey`: a priority belongs to a dielectric");
     let ball = |radius: f32, keys: &str| {
         format!(
             "[[spheres]]\ncenter = [0, 0, 0]\nradius = {radius}\nmaterial = {{ kind = \"dielectric\", {keys} }}\n"
