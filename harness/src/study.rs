@@ -29,7 +29,6 @@ mod study_target;
 mod target_session;
 mod verdicts;
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use lockstep_core::{Mode, TargetId};
@@ -38,7 +37,7 @@ use lockstep_reports::records::{Difference, Divergence, DivergenceScope, Hits, R
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::tables::{
     Table, efficiency_sentences, equal_time_devices_table, equal_time_integrators_table,
-    equal_time_sentences, round_sentences, scaling_integrators_table, scaling_sentences,
+    equal_time_sentences, once_a_group, round_sentences, scaling_integrators_table, scaling_sentences,
 };
 use lockstep_reports::verdict::{StudyVerdict, verdict};
 use lockstep_setup as setup;
@@ -61,6 +60,7 @@ use crate::exit::{Exit, Failure};
 use crate::external::Externals;
 use crate::interrupt;
 use crate::kernels;
+use crate::memory_need;
 use crate::output::{print, print_json, say};
 use crate::terminal::{self, Grading};
 use measurements::{AaControl, Group, Pool};
@@ -108,6 +108,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
         plan.repeats = baseline.environment.settings.repeats.max(1);
     }
     let sessions = open(&targets, &plan.options, &mut skipped)?;
+    memory_need::check_study(sessions.iter().map(|session| &session.info), &plan.settings)?;
     let environment = plan.environment(&sessions);
     baseline.as_ref().map_or(Ok(()), |baseline| baseline::check_plan(baseline, &environment))?;
     let control = AaControl::open(&targets, &sessions, &plan)?;
@@ -327,28 +328,6 @@ fn text(study: &Study, verdict: &StudyVerdict, folder: &Path, graded: Grading) -
         text.push_str(&format!("  {sentence}\n"));
     }
     text + &format!("{}\n", folder.join(files::PAGE).display())
-}
-
-/// Findings about pairs of targets with their words. What is said of two groups of identical targets is said once, of the
-/// first pair of them.
-fn once_a_group<'a, T>(
-    verdict: &StudyVerdict,
-    findings: &'a [T],
-    pair: impl Fn(&T) -> [&String; 2],
-    in_words: impl Fn(&T) -> String,
-) -> Vec<(&'a T, String)> {
-    let line_of = |[a, b]: [&String; 2]| {
-        let is_between = |[left, right]: &[Vec<String>; 2]| {
-            (left.contains(a) && right.contains(b)) || (left.contains(b) && right.contains(a))
-        };
-        verdict.lines.iter().position(|line| is_between(&line.sides))
-    };
-    let mut said = HashSet::new();
-    let is_new = |(finding, words): &(&T, String)| match line_of(pair(finding)) {
-        Some(line) => said.insert((line, words.clone())),
-        None => true,
-    };
-    findings.iter().map(|finding| (finding, in_words(finding))).filter(is_new).collect()
 }
 
 /// A table with its heading, for the terminal; nothing where it has no rows.

@@ -1,18 +1,20 @@
 //! The divergence of paths: the first quantity in which the paths of two targets differ.
 
-use super::{Cell, Column, Table};
+use super::{Cell, Column, Table, once_a_group};
 use crate::records::{Divergence, DivergenceScope};
 use crate::study::Study;
+use crate::verdict::StudyVerdict;
 
 /// The first quantity that differs for every comparison, then each quantity that does, then the worst paths.
 pub fn divergence_tables(study: &Study) -> Vec<Table> {
     vec![first_table(study), quantity_table(study), worst_table(study)]
 }
 
-/// A sentence for every comparison of paths.
-pub fn path_sentences(study: &Study) -> Vec<String> {
-    let sentence = |d: &Divergence| format!("{} and {} on {}: {}", d.a, d.b, d.scene, d.sentence());
-    study.divergences.iter().map(sentence).collect()
+/// A sentence for every comparison of paths, once for identical targets of which it says the same.
+pub fn path_sentences(study: &Study, verdict: &StudyVerdict) -> Vec<String> {
+    let found = |d: &Divergence| format!("on {}: {}", d.scene, d.sentence());
+    let said = once_a_group(verdict, &study.divergences, |d| [&d.a, &d.b], found);
+    said.into_iter().map(|(d, found)| format!("{} and {} {found}", d.a, d.b)).collect()
 }
 
 /// The scope of comparisons has a column of its own where not all are of the whole image.
@@ -128,6 +130,7 @@ fn worst_table(study: &Study) -> Table {
 mod tests {
     use super::*;
     use crate::records::{Environment, FirstDivergence, Record, WorstPath};
+    use crate::verdict::verdict;
 
     /// A row as older records have it.
     fn row(place: u32, name: &str, differing: u64, parting: u64) -> Record {
@@ -157,7 +160,7 @@ mod tests {
         let records = vec![row(0, "depth", 0, 0), row(1, "alpha", 3, 3), row(2, "albedo", 500, 498)];
         let study = Study::from_records(records, Environment::default());
         assert_eq!(
-            path_sentences(&study),
+            path_sentences(&study, &verdict(&study)),
             [
                 "x and y on s: the first quantity that differs is alpha (3 of 1,000 paths: bounce 0: alpha (3)); most paths \
               diverge at albedo (498: bounce 0: albedo (498))"
@@ -175,7 +178,7 @@ mod tests {
     #[test]
     fn equal_paths_are_said_to_be() {
         let study = Study::from_records(vec![row(0, "depth", 0, 0)], Environment::default());
-        assert!(path_sentences(&study)[0].contains("all 1,000 paths are equal to the bit"));
+        assert!(path_sentences(&study, &verdict(&study))[0].contains("all 1,000 paths are equal to the bit"));
         assert_eq!(divergence_tables(&study)[1].rows.len(), 0);
     }
 }

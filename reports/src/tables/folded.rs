@@ -6,8 +6,17 @@ use crate::study::Study;
 use crate::verdict::StudyVerdict;
 
 /// Tables of values that are equal for targets with identical films, by the beginning of their names.
-const FOLDED: [&str; 7] =
-    ["verdict", "difference-", "identical", "bias", "noise", "tile-tests", "convergence"];
+const FOLDED: [&str; 9] = [
+    "verdict",
+    "difference-",
+    "identical",
+    "bias",
+    "noise",
+    "tile-tests",
+    "convergence",
+    "divergence",
+    "bounces",
+];
 
 /// The name of a comparison under its group of identical targets: the subject of its line in the verdict, then the rest of its
 /// own name.
@@ -38,14 +47,23 @@ fn folded_pairs(
     mut table: Table,
     (scene, pair, spp): (usize, usize, Option<usize>),
 ) -> Table {
+    let command = table.columns.iter().position(|column| column.title == "Command");
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for mut row in table.rows {
         let is_own = |d: &&Difference| d.scene == row[scene].text && pair_name(study, d) == row[pair].text;
         if let Some(d) = study.differences.iter().find(is_own) {
             row[pair] = Cell::text(group_name(study, verdict, d));
         }
-        let key = |row: &[Cell]| (row[scene].clone(), row[pair].clone(), spp.map(|at| row[at].clone()));
-        if !rows.iter().any(|known| key(known) == key(&row)) {
+        // Of paths a pair has several rows, and the one command of each names its own targets
+        let is_known = |known: &Vec<Cell>| match table.id.starts_with("divergence") {
+            true => (0..row.len()).all(|at| known[at] == row[at] || at == command.unwrap_or(usize::MAX)),
+            false => {
+                known[scene] == row[scene]
+                    && known[pair] == row[pair]
+                    && spp.is_none_or(|at| known[at] == row[at])
+            }
+        };
+        if !rows.iter().any(is_known) {
             rows.push(row);
         }
     }

@@ -95,7 +95,7 @@ fn top(study: &Study, verdict: &StudyVerdict) -> String {
             escape_markdown(&line.sentence)
         ));
     }
-    for sentence in path_sentences(study) {
+    for sentence in path_sentences(study, verdict) {
         text.push_str(&format!("- paths: {}\n", escape_markdown(&sentence)));
     }
     for sentence in round_sentences(study) {
