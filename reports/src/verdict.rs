@@ -2,7 +2,7 @@
 
 use crate::format::{count, number, plural};
 use crate::labels::at_spp;
-use crate::records::{Difference, Mode, TargetId};
+use crate::records::{Difference, Interruption, Mode, TargetId};
 use crate::study::{Study, push_new};
 use crate::tuning::{Tuned, tuned};
 
@@ -186,6 +186,11 @@ pub fn verdict(study: &Study) -> StudyVerdict {
     let headline = match failed(study).as_slice() {
         [] => headline,
         failed => format!("{headline}; {} failed", list(failed)),
+    };
+    let headline = match study.notes.iter().filter_map(Interruption::of).next_back() {
+        Some(Interruption::Stopped) => format!("Stopped before its end. So far: {headline}"),
+        Some(Interruption::Resumed) => format!("Not yet at its end. So far: {headline}"),
+        Some(Interruption::Finished) | None => headline,
     };
     let mut lines = group_lines(&groups, &headlined, study.pixels());
     if has_exact {
@@ -492,6 +497,19 @@ fn severity(d: &Difference) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_study_that_was_stopped_says_so_first_until_it_is_at_its_end() {
+        let headline = |of: &[Interruption]| {
+            let notes = of.iter().map(|one| one.note().into()).collect();
+            verdict(&Study::from_records(notes, Environment::default())).headline
+        };
+        let plain = headline(&[]);
+        assert_eq!(headline(&[Interruption::Stopped]), format!("Stopped before its end. So far: {plain}"));
+        let resumed = [Interruption::Stopped, Interruption::Resumed];
+        assert_eq!(headline(&resumed), format!("Not yet at its end. So far: {plain}"));
+        assert_eq!(headline(&[&resumed[..], &[Interruption::Finished]].concat()), plain);
+    }
     use crate::records::{DeviceInfo, Environment, Errors, InvalidSamples, Mode, Record, RunFailure};
 
     fn difference(b: &str, spp: u32, pixels_differing: u64) -> Difference {
