@@ -69,6 +69,16 @@ fn equal_images_of_any_format_are_equal_and_the_report_can_be_replaced() {
 }
 
 #[test]
+fn black_images_are_said_to_be_black_before_they_are_equal() {
+    let dir = tempfile::tempdir().unwrap();
+    let black = LinearImage::from_fn(8, 8, |_, _| [0.0; 3]);
+    put(dir.path(), "a.exr", &black);
+    put(dir.path(), "b.exr", &black);
+    let (out, _) = expect(dir.path(), &["compare", "a.exr", "b.exr"], 0);
+    assert!(out.starts_with("a.exr and b.exr: both are black; every value is equal"), "{out}");
+}
+
+#[test]
 fn sizes_that_differ_end_with_three_and_are_named() {
     let dir = tempfile::tempdir().unwrap();
     put(&dir.path().join("ours"), "hall.a.4spp.exr", &image(24, 1.0));
@@ -177,6 +187,7 @@ fn a_value_that_is_not_finite_in_one_seed_is_broken_everywhere() {
     assert_eq!((&found["good"], &found["pairs"][0]["worst"]["verdict"]), (&false.into(), &"broken".into()));
     let headline = found["headline"].as_str().unwrap();
     assert!(headline.contains("Broken") && headline.contains("not finite"), "{headline}");
+    assert!(headline.contains("theirs/hall.b.4spp.s1.exr, from pixel 5,6 on"), "{headline}");
     let summary = std::fs::read_to_string(dir.path().join("out/summary.md")).unwrap();
     assert!(summary.contains("broken over 3 seeds"), "{summary}");
     let all = records(&dir.path().join("out"));

@@ -8,7 +8,7 @@ use lockstep_reports::statistics::{
 };
 
 use super::matching::Match;
-use super::stack::Stack;
+use super::stack::{self, Stack};
 use crate::exit::Failure;
 
 /// A pair of images of a match and how they differ.
@@ -85,6 +85,9 @@ impl LayerVerdict {
         };
         found.equal = found.pairs.iter().all(is_equal);
         found.test()?;
+        if found.pairs.iter().any(|pair| pair.metrics.is_none()) {
+            found.name_broken_file(m);
+        }
         Ok(found)
     }
 
@@ -111,6 +114,23 @@ impl LayerVerdict {
                 Ok(())
             }
             Err(error) => Err(Failure::Input(format!("{} of {}: {error}", names.join(" and "), self.scene))),
+        }
+    }
+
+    /// Whether every value of every image is zero.
+    pub(super) fn is_black(&self) -> bool {
+        let all = self.stack.a.iter().chain(&self.stack.b);
+        self.stack.kind == LayerKind::Colour
+            && all.flat_map(|(_, image)| image.pixels()).all(|pixel| *pixel == [0.0; 3])
+    }
+
+    /// Names the file of the first image with values that are not finite.
+    fn name_broken_file(&mut self, m: &Match) {
+        let (paths_a, paths_b) = stack::alike(m);
+        let images = self.stack.a.iter().zip(paths_a).chain(self.stack.b.iter().zip(paths_b));
+        let broken = images.map(|((_, image), (_, path))| (image.not_finite(), path));
+        if let Some((Some((_, [x, y])), path)) = { broken }.find(|(found, _)| found.is_some()) {
+            self.reason.push_str(&format!(": {}, from pixel {x},{y} on", path.display()));
         }
     }
 

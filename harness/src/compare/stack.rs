@@ -87,10 +87,10 @@ pub(super) fn read(m: &Match, wanted: Option<&str>) -> Result<Layers, Failure> {
 }
 
 /// The images of every seed of either side.
-type Paths = Vec<(u64, PathBuf)>;
+pub(super) type Paths = Vec<(u64, PathBuf)>;
 
 /// The files of one kind where both sides have one for every seed: linear first, then 8-bit.
-fn alike(m: &Match) -> (Paths, Paths) {
+pub(super) fn alike(m: &Match) -> (Paths, Paths) {
     let of = |side: &[(u64, Sources)], pick: fn(&Sources) -> Option<&PathBuf>| -> Option<Paths> {
         side.iter().map(|(seed, sources)| Some((*seed, pick(sources)?.clone()))).collect()
     };

@@ -12,6 +12,7 @@ use crate::output::json_number;
 pub(super) fn text(found: &LayerVerdict, tolerance: Option<f64>, with_metrics: bool) -> String {
     let metrics = found.pairs.first().and_then(|pair| pair.metrics.as_ref());
     let verdict = match (found.equal, metrics.is_some_and(|m| m.pixels_differing == 0)) {
+        (true, true) if found.is_black() => "both are black; every value is equal".to_owned(),
         (true, true) => "every value is equal".to_owned(),
         (true, false) => format!("equal within the tolerance; {}: {}", found.word(), found.reason),
         (false, _) if tolerance.is_some() => {
