@@ -10,7 +10,7 @@ use lockstep_core::Sampler;
 
 /// How many times the samples of an image a reference has, at least, for its own noise to be left aside: it makes up to
 /// 1/17 of the error.
-const LEAST: u32 = 16;
+pub(crate) const LEAST: u32 = 16;
 
 /// The reference of a scene.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,7 +79,7 @@ impl SceneReference {
 }
 
 /// Target and samples of a reference as records name it: `cpu-bvh, 512 spp, seed 7`.
-fn parts(against: &str) -> Option<(&str, u32)> {
+pub(crate) fn parts(against: &str) -> Option<(&str, u32)> {
     let mut parts = against.split(", ");
     let (target, samples) = (parts.next()?, parts.next()?);
     Some((target, samples.strip_suffix(" spp")?.parse().ok().filter(|&samples| samples > 0)?))

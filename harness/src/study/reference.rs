@@ -7,11 +7,14 @@
 //! Where that many samples would take longer than the budget, half as many are taken, and again, but never
 //! fewer than [`LEAST_RATIO`] times the last level. The budget is [`LEAST_BUDGET`] seconds or
 //! [`LEVELS_FACTOR`] times the time of the scene's levels, whichever is longer, unless the user sets it: a
-//! reference should not turn a minute's study into an hour's. The default study takes half of the time that
+//! reference should not turn a minute's study into an hour's. Images after given times (`--time`) may have more samples
+//! than the last level: then the reference has [`RATIO`] times those that the fastest target renders in the longest time,
+//! as far as the budget allows, to which these times count as levels do. The default study takes half of the time that
 //! it has for a scene. The record's `against` and a note say what was taken. `--reference-time` takes as many samples
 //! as fit into a time, whatever the levels, and a cached reference with three quarters of them will do.
 //! A study of external programs alone has its reference from the first of them.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use lockstep_core::film::MAX_SPP;
@@ -77,10 +80,8 @@ pub(crate) fn obtain(
     let least = if plan.reference_seconds.is_some() { wanted - wanted / 4 } else { wanted };
     if let Some(found) = cache::find(&entry, least) {
         let against = against(&found.target, found.spp, settings.seed);
-        // One from before that has all samples makes the remark about the budget moot.
-        if found.spp >= full(top) {
-            notes.clear();
-        }
+        // Nothing was rendered for it, so no budget mattered.
+        notes.clear();
         notes.push(note(format!("the reference of {} ({against}) is from the cache", scene.name)));
         return Ok(Obtained {
             reference: Some(Reference { image: found.image, against, spp: Some(found.spp) }),
@@ -200,7 +201,7 @@ pub(super) fn speed(timings: &[&Timing], target: &TargetId) -> f64 {
 }
 
 /// Samples per pixel of the reference. `warn` is called where the budget allows fewer than [`RATIO`] times
-/// the last level.
+/// the most of any image that errors are taken of.
 fn samples(
     plan: &Plan,
     (scene, top): (&Scene, u32),
@@ -215,12 +216,17 @@ fn samples(
     if let Some(seconds) = plan.reference_seconds {
         return fitting(top, seconds_per_spp, seconds);
     }
+    let targets: BTreeSet<&str> = timings.iter().map(|timing| timing.target.as_str()).collect();
     let budget = plan.reference_budget.unwrap_or_else(|| {
         let levels_seconds = timings.iter().map(|t| t.total_ms).sum::<f64>() / 1e3;
-        let by_rule = LEAST_BUDGET.max(LEVELS_FACTOR * levels_seconds);
+        let times_seconds = targets.len() as f64 * plan.times.iter().sum::<f64>();
+        let by_rule = LEAST_BUDGET.max(LEVELS_FACTOR * (levels_seconds + times_seconds));
         before_deadline(plan, scene, Instant::now()).map_or(by_rule, |seconds| by_rule.min(seconds))
     });
-    let (full, taken) = affordable(top, seconds_per_spp, budget);
+    let fastest = targets.iter().map(|&target| speed(timings, &target.into())).fold(0.0, f64::max);
+    let longest = plan.times.last().copied().unwrap_or(0.0);
+    let reached = longest * 1e3 * fastest / pixels;
+    let (full, taken) = for_times(affordable(top, seconds_per_spp, budget), reached, seconds_per_spp, budget);
     if taken < full {
         let needed = whole_from_ten(seconds_per_spp * f64::from(full));
         let budget = match whole_from_ten(budget).as_str() {
@@ -232,6 +238,14 @@ fn samples(
         ));
     }
     taken
+}
+
+/// The samples per pixel of a full reference, and of one that fits the budget, where a target renders `reached` samples in
+/// the longest time that errors are taken after, and the levels alone ask for as many as given.
+fn for_times((full, taken): (u32, u32), reached: f64, seconds_per_spp: f64, budget: f64) -> (u32, u32) {
+    let wanted = (f64::from(RATIO) * reached).min(f64::from(MAX_SPP)) as u32;
+    let affordable = budget / seconds_per_spp.max(f64::MIN_POSITIVE);
+    (full.max(wanted), taken.max(wanted.min(affordable as u32)))
 }
 
 /// Seconds in whole numbers from ten on, else to a tenth.
@@ -277,6 +291,16 @@ mod tests {
         assert_eq!(affordable(64, 0.03, 20.0), (1024, 512));
         assert_eq!(affordable(64, 100.0, 20.0), (1024, 256));
         assert_eq!(affordable(8192, 0.0, 20.0), (MAX_SPP, MAX_SPP));
+    }
+
+    #[test]
+    fn a_reference_for_times_has_sixteen_times_what_the_longest_reaches_where_the_budget_allows() {
+        // A sample takes 10 ms: 100 samples after a second.
+        assert_eq!(for_times((64, 64), 100.0, 0.01, 20.0), (1600, 1600));
+        assert_eq!(for_times((64, 64), 100.0, 0.01, 8.0), (1600, 800));
+        assert_eq!(for_times((64, 64), 100.0, 0.01, 0.0), (1600, 64), "no fewer than for the levels");
+        assert_eq!(for_times((4096, 1024), 100.0, 0.01, 8.0), (4096, 1024));
+        assert_eq!(for_times((64, 64), 1e9, 0.0, 20.0), (MAX_SPP, MAX_SPP));
     }
 
     #[test]

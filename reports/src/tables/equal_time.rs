@@ -1,9 +1,10 @@
 //! Errors after given times.
 
 use super::{Cell, Table};
-use crate::format::{fixed, number, percent};
+use crate::format::{count, fixed, number, percent};
 use crate::labels::qualifier;
-use crate::records::mega_per_second;
+use crate::records::{EqualTime, mega_per_second};
+use crate::reference::LEAST;
 use crate::study::{Study, push_new};
 
 /// Samples and error of every target after every time.
@@ -61,6 +62,7 @@ pub fn equal_time_sentences(study: &Study) -> Vec<String> {
     let of = |(scene, seconds): (&str, f64)| {
         let alike = study.equal_times.iter().filter(|e| e.scene == scene && e.seconds == seconds);
         let mut errors: Vec<(&str, f64)> = alike
+            .clone()
             .map(|e| (e.target.as_str(), e.errors.mse_linear))
             .filter(|(_, mse)| mse.is_finite())
             .collect();
@@ -71,15 +73,31 @@ pub fn equal_time_sentences(study: &Study) -> Vec<String> {
             others.iter().map(|(name, mse)| format!("{name} {}", times(*mse))).collect();
         let rest =
             if others.is_empty() { String::new() } else { format!("; times that: {}", others.join(", ")) };
-        Some(format!("after {seconds} s on {scene} the linear MSE of {best} is {}{rest}", number(*least)))
+        let short = short_reference(alike).unwrap_or_default();
+        Some(format!(
+            "after {seconds} s on {scene} the linear MSE of {best} is {}{rest}{short}",
+            number(*least)
+        ))
     };
     points.into_iter().filter_map(of).collect()
+}
+
+/// The end of a sentence about images that have more than a sixteenth of their reference's samples.
+fn short_reference<'a>(images: impl Iterator<Item = &'a EqualTime>) -> Option<String> {
+    let most = images.max_by_key(|e| e.spp)?;
+    let reference = most.reference_spp.filter(|&samples| samples < most.spp.saturating_mul(LEAST))?;
+    let ratio = fixed(f64::from(reference) / f64::from(most.spp.max(1)), 1);
+    Some(format!(
+        "; the reference has {} spp, {ratio} times those of {}",
+        count(reference.into()),
+        most.target
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Environment, EqualTime};
+    use crate::records::Environment;
 
     #[test]
     fn the_sentence_of_a_time_names_the_least_error_and_how_many_times_the_others_have() {
@@ -95,6 +113,23 @@ mod tests {
             sentences(vec![point("alone", 0.2)]),
             ["after 4 s on s the linear MSE of alone is 0.2000"]
         );
+        let with_reference = |reference| {
+            let errors = crate::records::Errors { mse_linear: 0.2, ..Default::default() };
+            let (scene, target, reference_spp) = ("s".into(), "alone".into(), Some(reference));
+            let e = EqualTime {
+                scene,
+                target,
+                seconds: 4.0,
+                spp: 100,
+                errors,
+                reference_spp,
+                ..Default::default()
+            };
+            sentences(vec![e.into()]).remove(0)
+        };
+        assert!(with_reference(1600).ends_with("is 0.2000"));
+        assert!(with_reference(1599).ends_with("; the reference has 1,599 spp, 16.0 times those of alone"));
+        assert!(with_reference(50).ends_with("; the reference has 50 spp, 0.5 times those of alone"));
     }
 
     #[test]
