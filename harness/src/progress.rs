@@ -1,7 +1,8 @@
 //! Progress on standard error: a bar on a terminal, in colour unless `NO_COLOR` is set, else a line now and then.
 
 use std::io::IsTerminal;
-use std::sync::Mutex;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -9,12 +10,17 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// The time between two lines where standard error is no terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
+/// The time between two looks at whether a line is due.
+const TICK: Duration = Duration::from_secs(1);
+
 /// A bar that counts samples per pixel.
 #[derive(Debug)]
 pub(crate) struct Bar {
     bar: ProgressBar,
     /// When the last line was written, or the bar made; nothing where the bar itself is seen, or hidden.
-    last_line: Option<Mutex<Instant>>,
+    last_line: Option<Arc<Mutex<Instant>>>,
+    /// Ends the thread that writes lines while nothing is added; a bar that is seen or hidden has none.
+    _ticker: Option<Sender<()>>,
 }
 
 impl Bar {
@@ -35,13 +41,17 @@ impl Bar {
         }
         bar.set_message(message.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
-        let is_seen = std::io::stderr().is_terminal();
-        Self { bar, last_line: (!is_seen).then(|| Mutex::new(Instant::now())) }
+        if std::io::stderr().is_terminal() {
+            return Self { bar, last_line: None, _ticker: None };
+        }
+        let last_line = Arc::new(Mutex::new(Instant::now()));
+        let _ticker = ticker(bar.clone(), Arc::clone(&last_line));
+        Self { bar, last_line: Some(last_line), _ticker }
     }
 
     /// A bar that shows nothing.
     pub(crate) fn hidden() -> Self {
-        Self { bar: ProgressBar::hidden(), last_line: None }
+        Self { bar: ProgressBar::hidden(), last_line: None, _ticker: None }
     }
 
     /// Counts samples as done. More than were to be done make more of those.
@@ -51,20 +61,10 @@ impl Bar {
             self.bar.set_length(done);
         }
         self.bar.inc(samples);
-        if let Some(line) = self.line_at(Instant::now()) {
+        let due = self.last_line.as_ref().and_then(|last| line_at(&self.bar, last, Instant::now()));
+        if let Some(line) = due {
             crate::output::say(&line);
         }
-    }
-
-    /// The line that is due, if any.
-    fn line_at(&self, now: Instant) -> Option<String> {
-        let mut last = self.last_line.as_ref()?.lock().ok()?;
-        if now.saturating_duration_since(*last) < BETWEEN_LINES {
-            return None;
-        }
-        *last = now;
-        let (done, all) = (self.bar.position(), self.bar.length().unwrap_or(0));
-        Some(format!("lockstep: {}{}: {done} of {all} spp", self.bar.prefix(), self.bar.message()))
     }
 
     /// Adds samples to those that are to be done.
@@ -93,6 +93,31 @@ impl Bar {
     }
 }
 
+/// The line that is due, if any; none of a bar that was taken away.
+fn line_at(bar: &ProgressBar, last: &Mutex<Instant>, now: Instant) -> Option<String> {
+    let mut last = last.lock().ok()?;
+    if bar.is_finished() || now.saturating_duration_since(*last) < BETWEEN_LINES {
+        return None;
+    }
+    *last = now;
+    let (done, all) = (bar.position(), bar.length().unwrap_or(0));
+    Some(format!("lockstep: {}{}: {done} of {all} spp", bar.prefix(), bar.message()))
+}
+
+/// A thread that writes the lines that are due while nothing is added, until what is returned is dropped.
+fn ticker(bar: ProgressBar, last: Arc<Mutex<Instant>>) -> Option<Sender<()>> {
+    let (sender, receiver) = mpsc::channel();
+    let tick = move || {
+        while receiver.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            if let Some(line) = line_at(&bar, &last, Instant::now()) {
+                crate::output::say(&line);
+            }
+        }
+    };
+    // Without a thread there are lines when something is added
+    std::thread::Builder::new().name("progress".into()).spawn(tick).ok().map(|_| sender)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,14 +125,16 @@ mod tests {
     #[test]
     fn where_there_is_no_terminal_a_line_is_due_every_ten_seconds() {
         let start = Instant::now();
-        let bar = Bar { last_line: Some(Mutex::new(start)), ..Bar::of_step("1 of 2", "cornell", 100) };
+        let bar = Bar::of_step("scene 1 of 2", "cornell", 100);
         bar.add(30);
-        let at = |seconds| bar.line_at(start + Duration::from_secs(seconds));
+        let last = Mutex::new(start);
+        let at = |seconds| line_at(&bar.bar, &last, start + Duration::from_secs(seconds));
         assert_eq!(at(9), None);
-        assert_eq!(at(10).unwrap(), "lockstep: 1 of 2: cornell: 30 of 100 spp");
+        assert_eq!(at(10).unwrap(), "lockstep: scene 1 of 2: cornell: 30 of 100 spp");
         assert_eq!((at(11), at(19)), (None, None));
         assert!(at(20).is_some());
-        assert_eq!(Bar::hidden().line_at(start + Duration::from_secs(99)), None);
+        bar.clear();
+        assert_eq!(at(99), None, "what is done says nothing more");
     }
 
     #[test]

@@ -44,22 +44,27 @@ impl Plan {
         pools: &[Pool],
         groups: &[Group],
     ) -> Vec<Series<'a>> {
-        let scenes = self.scenes.iter().zip(&self.specs);
-        let of_scene = |(scene, spec): (&'a Scene, &'a String)| Series {
+        let count = self.scenes.len();
+        let place = |index: usize| (count > 1).then_some((index + 1, count));
+        let scenes = self.scenes.iter().zip(&self.specs).enumerate();
+        let of_scene = |(index, (scene, spec)): (usize, (&'a Scene, &'a String))| Series {
             title: scene.name.clone(),
+            place: place(index),
             measurements: self.measurements(scene, spec, targets),
         };
         let mut series: Vec<Series<'a>> = scenes.map(of_scene).collect();
-        for scene in &self.scenes {
+        for (index, scene) in self.scenes.iter().enumerate() {
             for pool in pools {
                 series.push(Series {
                     title: format!("{} by threads on {}", scene.name, pool.target.id),
+                    place: place(index),
                     measurements: vec![Box::new(ThreadScaling { scene, pool: pool.clone() })],
                 });
             }
             for group in groups {
                 series.push(Series {
                     title: format!("{} on {}", scene.name, group.name),
+                    place: place(index),
                     measurements: vec![Box::new(SharedRender { scene, group: group.clone() })],
                 });
             }

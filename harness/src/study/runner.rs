@@ -44,6 +44,8 @@ pub(crate) trait Measurement {
 pub(crate) struct Series<'a> {
     /// The bar's title.
     pub(crate) title: String,
+    /// Number and count of its scene, from 1 on, where there are several.
+    pub(crate) place: Option<(usize, usize)>,
     /// The measurements.
     pub(crate) measurements: Vec<Box<dyn Measurement + 'a>>,
 }
@@ -53,9 +55,10 @@ pub(crate) struct Series<'a> {
 /// # Errors
 /// [`Failure`] of renderers and files. Earlier records stay.
 pub(crate) fn run(series: &[Series<'_>], lab: &mut Lab<'_>) -> Result<ControlFlow<()>, Failure> {
-    for (i, one) in series.iter().enumerate() {
+    for one in series {
         let samples = one.measurements.iter().map(|m| m.samples(lab)).sum();
-        let place = if series.len() > 1 { format!("{} of {}", i + 1, series.len()) } else { String::new() };
+        let place = one.place.map(|(number, count)| format!("scene {number} of {count}"));
+        let place = place.unwrap_or_default();
         lab.bar = Bar::of_step(&place, &one.title, samples);
         let flow = run_all(&one.measurements, lab);
         lab.bar.clear();

@@ -97,7 +97,10 @@ pub(crate) fn series<'a>(
             }));
         }
     }
-    Ok(Some(Series { title: format!("{} on {target}", scene.name), measurements }))
+    let scenes = &lab.plan.scenes;
+    let index = scenes.iter().position(|one| one.name == scene.name).filter(|_| scenes.len() > 1);
+    let place = index.map(|index| (index + 1, scenes.len()));
+    Ok(Some(Series { title: format!("{} on {target}", scene.name), place, measurements }))
 }
 
 /// The default, which is the first, and those with one of the words in their label; all where there are no words.
