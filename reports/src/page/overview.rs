@@ -3,6 +3,7 @@
 
 use crate::format::{count, fixed};
 use crate::labels::at_spp;
+use crate::plots::spans_decades;
 use crate::records::Difference;
 use crate::reference::SceneReference;
 use crate::statistics::fit_log_log_slope;
@@ -107,13 +108,13 @@ pub(super) fn worst(study: &Study, verdict: &StudyVerdict) -> Markup {
     }
 }
 
-/// The comparison with the worst verdict, of these at the highest level, of these with the greatest error.
+/// The comparison with the worst verdict, of these with the greatest error.
 pub(super) fn worst_pair(study: &Study) -> Option<(usize, &Difference)> {
     let differing = study.differences.iter().enumerate().filter(|(_, d)| !d.identical);
     // Of equals the first.
     differing.rev().max_by(|(_, a), (_, b)| {
         let mse = a.errors.mse_linear.total_cmp(&b.errors.mse_linear);
-        rank(a).cmp(&rank(b)).then(a.spp.cmp(&b.spp)).then(mse)
+        rank(a).cmp(&rank(b)).then(mse)
     })
 }
 
@@ -250,7 +251,8 @@ struct Rate<'a> {
 /// A bar for each target, by the geometric mean of its rates over all scenes. The script offers other baselines.
 pub(super) fn speed(study: &Study) -> Markup {
     let rates = rates(study);
-    let most = rates.iter().map(|rate| rate.samples_per_second).fold(0.0, f64::max);
+    let lengths = lengths(&rates.iter().map(|rate| rate.samples_per_second).collect::<Vec<f64>>());
+    let is_logarithmic = spans_decades(rates.iter().map(|rate| rate.samples_per_second));
     let base = rates.first().map_or(1.0, |rate| rate.samples_per_second);
     html! {
         @if rates.len() > 1 {
@@ -264,7 +266,7 @@ pub(super) fn speed(study: &Study) -> Markup {
                         }
                     }
                     tbody {
-                        @for rate in &rates {
+                        @for (rate, length) in rates.iter().zip(lengths) {
                             tr data-target=(rate.target) data-rate=(rate.samples_per_second) {
                                 th scope="row" {
                                     (rate.target)
@@ -273,7 +275,7 @@ pub(super) fn speed(study: &Study) -> Markup {
                                 td.n { (fixed(rate.samples_per_second * 1e-6, 2)) }
                                 td {
                                     div.rate {
-                                        div.track { div style={ "width:" (fixed(100.0 * rate.samples_per_second / most, 1)) "%" } {} }
+                                        div.track { div style={ "width:" (fixed(100.0 * length, 1)) "%" } {} }
                                         span.ratio { (fixed(rate.samples_per_second / base, 2)) "×" }
                                     }
                                 }
@@ -282,8 +284,21 @@ pub(super) fn speed(study: &Study) -> Markup {
                     }
                 }
             }
+            @if is_logarithmic { p.note { "The lengths of these bars are logarithmic." } }
         }
     }
+}
+
+/// Lengths of bars for rates as shares of the longest: logarithms of the rates where these are too uneven.
+fn lengths(rates: &[f64]) -> Vec<f64> {
+    let (least, most) =
+        rates.iter().fold((f64::INFINITY, 0.0f64), |(least, most), &rate| (least.min(rate), most.max(rate)));
+    let start = if spans_decades(rates.iter().copied()) { Some(least / 3.0) } else { None };
+    let length = |&rate: &f64| match start {
+        Some(start) => (rate / start).ln() / (most / start).ln(),
+        None => rate / most,
+    };
+    rates.iter().map(length).collect()
 }
 
 /// The version of an external program.
@@ -321,6 +336,32 @@ mod tests {
         assert_eq!(badge(true, "broken", true), ("bad", "broken"), "black images are equal, too");
         assert_eq!(badge(false, "biased", false), ("bad", "biased"));
         assert_eq!(badge(false, "inconclusive", false), ("differs", "inconclusive"));
+    }
+
+    #[test]
+    fn the_worst_pair_has_the_worst_verdict_and_then_the_greatest_error() {
+        let of = |b: &str, spp: u32, verdict: &str, mse_linear: f64| -> Record {
+            let errors = Errors { mse_linear, ..Errors::default() };
+            let (scene, a, b, verdict) = ("s".into(), "x".into(), b.into(), verdict.into());
+            Difference { scene, a, b, spp, verdict, errors, ..Difference::default() }.into()
+        };
+        let worst = |records: &[Record]| {
+            let study = Study::from_records(records.to_vec(), Environment::default());
+            let (_, d) = worst_pair(&study).unwrap();
+            (d.b.clone(), d.spp)
+        };
+        let by_noise = [of("y", 1, "within noise", 9.0), of("y", 16, "within noise", 1.0)];
+        assert_eq!(worst(&by_noise), ("y".into(), 1));
+        let biased = [by_noise[0].clone(), of("z", 4, "biased", 0.5), of("z", 8, "biased", 0.25)];
+        assert_eq!(worst(&biased), ("z".into(), 4));
+    }
+
+    #[test]
+    fn bars_of_speeds_are_logarithmic_where_the_greatest_is_over_twenty_times_the_least() {
+        assert_eq!(lengths(&[1.0, 20.0]), [0.05, 1.0]);
+        let uneven = lengths(&[1.0, 30.0, 900.0]);
+        assert!((uneven[0] - 3f64.ln() / 2700f64.ln()).abs() < 1e-12 && uneven[2] == 1.0, "{uneven:?}");
+        assert!((2.0 * uneven[1] - uneven[0] - uneven[2]).abs() < 1e-12, "{uneven:?}");
     }
 
     #[test]

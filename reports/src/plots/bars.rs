@@ -1,7 +1,7 @@
 //! Drawing of horizontal bars.
 
 use super::PlotError;
-use super::data::{Bar, BarPlot, Segment};
+use super::data::{Bar, BarPlot, Segment, spans_decades};
 use super::style::rows::{Area, Axis, BOTTOM, Drawn, LABEL, LEGEND_TOP, TOP, WIDTH};
 use super::style::{INK, MUTED, Mark, UNITS, colour, draw_svg, one_line, text, text_width, with_marks};
 use crate::format;
@@ -23,6 +23,8 @@ struct Layout {
     left: i32,
     right: i32,
     bottom: i32,
+    /// The value at the left edge of a logarithmic axis.
+    least: Option<f64>,
     longest: f64,
     /// For each bar its upper edge, and the heading above it if it starts a group.
     places: Vec<(i32, Option<i32>)>,
@@ -43,17 +45,29 @@ impl Layout {
             y += height + GAP;
         }
         let longest = plot.bars.iter().map(|bar| length(plot, bar)).fold(f64::MIN_POSITIVE, f64::max);
-        Self { left, right: WIDTH - NUMBER, bottom: y, longest, places }
+        let least = least_decade(plot);
+        let widest = plot.ends.iter().map(|end| text_width(end, LABEL) + 5).max().unwrap_or(0);
+        Self { left, right: WIDTH - widest.max(NUMBER), bottom: y, least, longest, places }
     }
 
     fn axis<'a>(&self, label: &'a str) -> Axis<'a> {
-        let Self { left, right, bottom, longest, .. } = *self;
-        Axis { label, longest, left, right, bottom }
+        let Self { left, right, bottom, least, longest, .. } = *self;
+        Axis { label, least, longest, left, right, bottom }
     }
 
     fn x_of(&self, value: f64) -> i32 {
         self.axis("").x_of(value)
     }
+}
+
+/// The decade below the least bar of a plot that is too uneven for a linear axis. Stacked parts have none, since their
+/// lengths would not add up.
+fn least_decade(plot: &BarPlot) -> Option<f64> {
+    let values = plot.bars.iter().flat_map(|bar| &bar.segments).map(|segment| segment.value);
+    let positive = values.filter(|value| *value > 0.0);
+    let least = positive.clone().reduce(f64::min).filter(|_| !plot.stacked && spans_decades(positive))?;
+    // Half a decade, at least, is left for the least bar
+    Some(10f64.powf((least.log10() - 0.3).floor()))
 }
 
 fn length(plot: &BarPlot, bar: &Bar) -> f64 {
@@ -66,10 +80,9 @@ pub(super) fn draw(plot: &BarPlot) -> Result<String, PlotError> {
     let svg = draw_svg(&plot.title, (WIDTH, layout.bottom + BOTTOM), |area| {
         let painted =
             draw_legend(area, plot).and_then(|()| layout.axis(&plot.x_label).draw(area)).and_then(|()| {
-                plot.bars
-                    .iter()
-                    .zip(&layout.places)
-                    .try_for_each(|(b, p)| draw_bar(area, plot, b, *p, &layout))
+                let mut bars = plot.bars.iter().zip(&layout.places).enumerate();
+                let end = |i: usize| plot.ends.get(i).map(String::as_str);
+                bars.try_for_each(|(i, (b, p))| draw_bar(area, plot, (b, end(i)), *p, &layout))
             });
         painted.map_err(|e| e.to_string())
     })?;
@@ -124,7 +137,7 @@ fn part_colour(plot: &BarPlot, part: usize) -> RGBColor {
 fn draw_bar(
     area: &Area,
     plot: &BarPlot,
-    bar: &Bar,
+    (bar, end): (&Bar, Option<&str>),
     (top, heading): (i32, Option<i32>),
     layout: &Layout,
 ) -> Drawn {
@@ -140,18 +153,22 @@ fn draw_bar(
         let corners = [(left, upper), (right, lower)];
         area.draw(&Rectangle::new(corners, part_colour(plot, segment.part).filled()))?;
         if !plot.stacked {
-            draw_number(area, segment.value, upper / UNITS, THIN - 1, layout)?;
+            let number = format::number(segment.value);
+            draw_end(area, number, layout.x_of(segment.value), (upper / UNITS, THIN - 1))?;
         }
     }
+    if !plot.stacked {
+        return Ok(());
+    }
     let total = bar.segments.iter().map(|s| s.value).sum();
-    if plot.stacked { draw_number(area, total, top, THICK, layout) } else { Ok(()) }
+    let end = end.map_or_else(|| format::number(total), str::to_owned);
+    draw_end(area, end, layout.x_of(total), (top, THICK))
 }
 
-fn draw_number(area: &Area, value: f64, top: i32, height: i32, layout: &Layout) -> Drawn {
-    let size = LABEL.min(height);
-    let style = text(size, INK, HPos::Left, VPos::Center);
-    let at = (layout.x_of(value) + 5 * UNITS, (top * 2 + height) * UNITS / 2);
-    area.draw(&Text::new(format::number(value), at, style))
+/// Writes a text behind the end of a bar.
+fn draw_end(area: &Area, end: String, x: i32, (top, height): (i32, i32)) -> Drawn {
+    let style = text(LABEL.min(height), INK, HPos::Left, VPos::Center);
+    area.draw(&Text::new(end, (x + 5 * UNITS, (top * 2 + height) * UNITS / 2), style))
 }
 
 #[cfg(test)]
@@ -171,11 +188,35 @@ mod tests {
             parts: vec!["a".into(), "b".into()],
             stacked: true,
             bars: vec![bar("s", 1.0, 2.0), bar("s", 4.0, 4.0), bar("t", 0.0, 1.0)],
+            ends: Vec::new(),
         };
         let layout = Layout::new(&plot);
         assert_eq!(layout.x_of(8.0), layout.right * UNITS);
         let headings: Vec<bool> = layout.places.iter().map(|p| p.1.is_some()).collect();
         assert_eq!(headings, [true, false, true]);
         assert!(draw(&plot).unwrap().contains("</svg>"));
+    }
+
+    #[test]
+    fn bars_of_a_processor_and_a_device_are_on_a_logarithmic_axis_and_stacked_ones_never() {
+        let bar = |value: f64| {
+            let segments = vec![Segment { part: 0, value }];
+            Bar { group: "s".into(), label: "t".into(), segments }
+        };
+        let layout = |stacked: bool, values: [f64; 2]| {
+            let (title, x_label, parts) = ("t".into(), "rays".into(), vec!["a".into()]);
+            let bars = values.map(bar).to_vec();
+            Layout::new(&BarPlot { title, x_label, parts, stacked, bars, ends: Vec::new() })
+        };
+        let uneven = layout(false, [7.75, 6071.0]);
+        let [low, middle, high] = [7.75, 217.0, 6071.0].map(|value| uneven.x_of(value));
+        assert_eq!((uneven.least, high), (Some(1.0), uneven.right * UNITS));
+        assert!(
+            low > uneven.left * UNITS + 100 && (2 * middle - low - high).abs() < 8,
+            "{low} {middle} {high}"
+        );
+        assert_eq!(layout(false, [7.75, 100.0]).least, None);
+        assert_eq!(layout(true, [7.75, 6071.0]).least, None);
+        assert_eq!(layout(false, [0.0, 5.0]).x_of(0.0), layout(false, [0.0, 5.0]).left * UNITS);
     }
 }

@@ -127,6 +127,8 @@ pub struct BarPlot {
     pub stacked: bool,
     /// The bars, those of a group together.
     pub bars: Vec<Bar>,
+    /// A text at the end of each bar; without any, the length.
+    pub ends: Vec<String>,
 }
 
 /// Linear MSE over samples per pixel of one scene: a line per target against the reference, one per pair that
@@ -260,20 +262,28 @@ pub(super) fn floor(
 /// Time in each stage, end to end, for every scene and target.
 pub(super) fn stage_plot(study: &Study) -> Option<BarPlot> {
     let times = stage_times(study);
-    let bars: Vec<Bar> = times
-        .iter()
-        .map(|t| {
-            let segments = t.stages.iter().enumerate().filter(|(_, ms)| ms.is_finite());
-            let segments = segments.map(|(part, &value)| Segment { part, value }).collect();
-            bar(t, segments)
-        })
-        .collect();
+    let total = |t: &StageTimes| t.stages.iter().filter(|ms| ms.is_finite()).sum::<f64>();
+    let totals: Vec<f64> = times.iter().map(total).collect();
+    // A processor's bar beside a device's would leave nothing of the latter
+    let in_shares = spans_decades(totals.iter().copied());
+    let of_target = |(t, total): (&StageTimes, &f64)| {
+        let unit = if in_shares { total.max(f64::MIN_POSITIVE) / 100.0 } else { 1.0 };
+        let stages = t.stages.iter().enumerate().filter(|(_, ms)| ms.is_finite());
+        bar(t, stages.map(|(part, ms)| Segment { part, value: ms / unit }).collect())
+    };
+    let bars: Vec<Bar> = times.iter().zip(&totals).map(of_target).collect();
+    let ends = if in_shares { totals.iter().map(|&ms| duration(ms)).collect() } else { Vec::new() };
     has_length(&bars).then(|| BarPlot {
-        title: format!("Time by stage{}", up_to(&times)),
-        x_label: "milliseconds".to_owned(),
+        title: format!(
+            "{}{}",
+            if in_shares { "Shares of time by stage" } else { "Time by stage" },
+            up_to(&times)
+        ),
+        x_label: if in_shares { "% of the time of each target" } else { "milliseconds" }.to_owned(),
         parts: StageTimes::NAMES.map(str::to_owned).to_vec(),
         stacked: true,
         bars,
+        ends,
     })
 }
 
@@ -294,7 +304,25 @@ pub(super) fn rate_plot(study: &Study) -> Option<BarPlot> {
         parts: vec!["inclusive, over all time".to_owned(), "exclusive, over traversal".to_owned()],
         stacked: false,
         bars,
+        ends: Vec::new(),
     })
+}
+
+/// Whether the greatest of the positive values is so many times the least that bars of both on one linear axis would leave
+/// nothing of the least.
+pub(crate) fn spans_decades(values: impl Iterator<Item = f64>) -> bool {
+    let (least, most) = values
+        .filter(|value| *value > 0.0 && value.is_finite())
+        .fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), value| (least.min(value), most.max(value)));
+    most > MOST_RATIO * least
+}
+
+/// The ratio of bars above which an axis is logarithmic.
+const MOST_RATIO: f64 = 20.0;
+
+/// Milliseconds in the unit that suits them.
+fn duration(ms: f64) -> String {
+    if ms < 1e4 { format!("{} ms", format::number(ms)) } else { format!("{} s", format::number(ms / 1e3)) }
 }
 
 fn bar(t: &StageTimes, segments: Vec<Segment>) -> Bar {

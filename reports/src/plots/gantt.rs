@@ -64,7 +64,7 @@ pub(super) fn draw(chart: &Gantt<'_>) -> Result<String, PlotError> {
     let widest = rows.iter().map(|row| text_width(row.target, LABEL)).max().unwrap_or(0);
     let (left, right) = ((widest + 12).clamp(40, WIDTH / 2), WIDTH - 20);
     let label = "seconds since the first lease";
-    let axis = Axis { label, longest: chart.longest() / 1e3, left, right, bottom };
+    let axis = Axis { label, least: None, longest: chart.longest() / 1e3, left, right, bottom };
     let x_of = |ms: f64| axis.x_of(ms / 1e3);
     let mut marks = Vec::new();
     let svg = draw_svg(&chart.title, (WIDTH, bottom + BOTTOM), |area| {

@@ -51,6 +51,7 @@ pub(super) fn integrators_plot(study: &Study, scene: &str) -> Option<BarPlot> {
         parts: order.iter().map(ToString::to_string).collect(),
         stacked: false,
         bars: own.map(bar).collect(),
+        ends: Vec::new(),
     })
 }
 
@@ -84,6 +85,7 @@ pub(super) fn devices_plot(study: &Study) -> Option<BarPlot> {
         parts: parts.iter().map(name).collect(),
         stacked: false,
         bars: points.into_iter().map(bar).collect(),
+        ends: Vec::new(),
     })
 }
 

@@ -13,6 +13,7 @@ mod portability;
 mod style;
 mod tuning;
 
+pub(crate) use data::spans_decades;
 pub use data::{Bar, BarPlot, LinePlot, Segment, Series, SeriesKind, XAxis, YScale};
 
 use crate::image_io::encode_name;

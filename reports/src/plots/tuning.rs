@@ -22,6 +22,7 @@ pub(super) fn bars(rows: &[Tuned], scene: &str) -> Option<BarPlot> {
         parts: PARTS.map(str::to_owned).into(),
         stacked: true,
         bars,
+        ends: Vec::new(),
     })
 }
 

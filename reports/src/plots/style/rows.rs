@@ -23,13 +23,15 @@ pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// The result of drawing.
 pub(crate) type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// A horizontal axis from 0, below rows, with a line for every tick. Edges are in pixels.
+/// A horizontal axis below rows, from 0 or logarithmic, with a line for every tick. Edges are in pixels.
 pub(crate) struct Axis<'a> {
     /// The text below.
     pub(crate) label: &'a str,
+    /// The value at the left edge of a logarithmic axis; 0 is there on a linear one.
+    pub(crate) least: Option<f64>,
     /// The value at the right edge.
     pub(crate) longest: f64,
-    /// The left edge, where 0 is.
+    /// The left edge.
     pub(crate) left: i32,
     /// The right edge.
     pub(crate) right: i32,
@@ -41,24 +43,46 @@ impl Axis<'_> {
     /// The place of a value in drawing units.
     pub(crate) fn x_of(&self, value: f64) -> i32 {
         let width = f64::from((self.right - self.left) * UNITS);
-        self.left * UNITS + (value / self.longest * width).round() as i32
+        let share = match self.least {
+            Some(least) => ((value / least).ln() / (self.longest / least).ln()).max(0.0),
+            None => value / self.longest,
+        };
+        self.left * UNITS + (share * width).round() as i32
+    }
+
+    /// The values that have a line.
+    fn ticks(&self) -> Vec<f64> {
+        let step = nice_step(self.longest, 5.0);
+        let Some(least) = self.least else {
+            return (0..=5)
+                .map(|i| f64::from(i) * step)
+                .take_while(|v| *v <= self.longest * 1.0001)
+                .collect();
+        };
+        let decades = (0..).map(|i| least * 10f64.powi(i)).take_while(|v| *v <= self.longest * 1.0001);
+        decades.collect()
     }
 
     /// Draws lines, numbers and the label.
     pub(crate) fn draw(&self, area: &Area<'_>) -> Drawn {
         let step = nice_step(self.longest, 5.0);
         let decimals = (-step.log10().floor()).max(0.0) as usize;
-        let ticks = (0..=5).map(|i| f64::from(i) * step).take_while(|v| *v <= self.longest * 1.0001);
-        for value in ticks {
+        for value in self.ticks() {
             let x = self.x_of(value);
             let line = [(x, TOP * UNITS), (x, self.bottom * UNITS)];
             area.draw(&PathElement::new(line, GRID.stroke_width(UNITS as u32)))?;
             let style = text(LABEL, MUTED, HPos::Center, VPos::Top);
             let at = (x, (self.bottom + 5) * UNITS);
-            area.draw(&Text::new(format::fixed(value, decimals), at, style))?;
+            let number =
+                if self.least.is_some() { format::number(value) } else { format::fixed(value, decimals) };
+            area.draw(&Text::new(number, at, style))?;
         }
         let style = text(LABEL, MUTED, HPos::Center, VPos::Bottom);
         let middle = (self.left + self.right) / 2 * UNITS;
-        area.draw(&Text::new(self.label.to_owned(), (middle, (self.bottom + BOTTOM - 3) * UNITS), style))
+        let label = match self.least {
+            Some(_) => format!("{}, logarithmic", self.label),
+            None => self.label.to_owned(),
+        };
+        area.draw(&Text::new(label, (middle, (self.bottom + BOTTOM - 3) * UNITS), style))
     }
 }
