@@ -48,6 +48,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let scene = scenes::load(&args.scene, &args.files.options())?;
     let settings = Settings { mode: target.id.mode, ..args.image.settings(DEFAULT_SIZE) };
     let mut renderer = target.open(&bvh_cache::options(args.threads))?;
+    scenes::warn_of_few_bounces(&args.scene, &scene, &settings);
     memory_need::check_render(renderer.device(), &settings)?;
     interrupt::listen()?;
     bvh_cache::warn_if_rebuilt(&scene.name, &renderer.load(&scene, &settings)?);

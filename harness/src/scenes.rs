@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use lockstep_core::{Scene, SceneBuilder};
+use lockstep_core::scene::MaterialKind;
+use lockstep_core::{Integrator, Scene, SceneBuilder, Settings};
 use lockstep_scenes::LoadOptions;
 
 use crate::exit::Failure;
@@ -18,6 +19,34 @@ pub(crate) fn load(spec: &str, options: &LoadOptions) -> Result<Scene, Failure> 
         say(&format!("lockstep: {warning}"));
     }
     Ok(loaded.scene)
+}
+
+/// Warns where a scene that the user brought has glass and the settings end paths inside of it. Built-in scenes have the
+/// bounces that they are meant to have.
+pub(crate) fn warn_of_few_bounces(spec: &str, scene: &Scene, settings: &Settings) {
+    let warning = file_of(spec).and_then(|_| few_bounces(scene, settings));
+    warning.iter().for_each(|warning| say(&format!("lockstep: {}: {warning}", scene.name)));
+}
+
+/// Fewer bounces leave hollow glass dark. Two clear spheres of radius 1 and 0.95, one in the other, under a white sky have a mean
+/// of 0.17 at 3 bounces, 0.993 at 8 and 0.999 at 12.
+const BOUNCES_OF_GLASS: u32 = 8;
+
+/// Loss of a scene with glass under these settings, as a sentence; `None` where it is little.
+fn few_bounces(scene: &Scene, settings: &Settings) -> Option<String> {
+    let bounces = settings.bounces;
+    if bounces >= BOUNCES_OF_GLASS || settings.integrator == Integrator::Ao {
+        return None;
+    }
+    let is_glass = |material: u32| {
+        let material = scene.materials.get(material as usize);
+        material.is_some_and(|material| material.kind == MaterialKind::Dielectric as u32)
+    };
+    let has_glass = scene.triangles.iter().any(|triangle| is_glass(triangle.material))
+        || scene.spheres.iter().any(|sphere| is_glass(sphere.material));
+    has_glass.then(|| {
+        format!("it has glass, and light that scatters more than {bounces} times is left out; --bounces 12 keeps it")
+    })
 }
 
 /// The file or folder that a scene is in; `None` for a built-in one, and for what is not there.
@@ -57,4 +86,26 @@ pub(crate) fn built_in() -> Vec<&'static str> {
     let nowhere = LoadOptions { data_folder: Some("/dev/null".into()), ..LoadOptions::default() };
     let all = lockstep_scenes::builtins(&nowhere);
     all.into_iter().filter(|scene| scene.missing.is_none()).map(|scene| scene.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_bounces_are_said_of_files_with_glass_alone() {
+        let of = |name: &str, settings: Settings| {
+            let scene = lockstep_scenes::load(name, &LoadOptions::default()).unwrap().scene;
+            few_bounces(&scene, &settings)
+        };
+        let bounces = |bounces| Settings { bounces, ..Settings::default() };
+        let said = of("furnace:glass", bounces(3)).unwrap();
+        assert!(said.contains("more than 3 times") && said.contains("--bounces 12"), "{said}");
+        assert!(of("furnace:glass-mesh", bounces(7)).is_some());
+        assert_eq!(of("furnace:glass", bounces(8)), None);
+        assert_eq!(of("furnace:mirror", bounces(3)), None);
+        let occlusion = Settings { integrator: Integrator::Ao, ..bounces(3) };
+        assert_eq!(of("furnace:glass", occlusion), None);
+        assert_eq!(file_of("furnace:glass"), None, "built-in scenes are not warned of");
+    }
 }

@@ -146,6 +146,9 @@ impl Plan {
             )));
         }
         let LoadedScenes { specs, words, scenes, file_hashes } = load_scenes(&args.subject, unread, skipped)?;
+        for (word, scene) in words.iter().zip(&scenes) {
+            scenes::warn_of_few_bounces(word, scene, &settings);
+        }
         let reference = match &args.reference {
             Some(_) if scenes.len() != 1 => {
                 return Err(Failure::Usage("--reference goes with exactly one scene".into()));

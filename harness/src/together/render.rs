@@ -59,6 +59,7 @@ fn run(args: &RenderArgs, job: Option<Job>) -> Result<Exit, Failure> {
     let scene = scenes::load(&args.scene, &args.files.options())?;
     let mode = targets.first().map_or(args.mode.into(), |target| target.id.mode);
     let settings = Settings { mode, ..args.image.settings(DEFAULT_SIZE) };
+    scenes::warn_of_few_bounces(&args.scene, &scene, &settings);
     let options = Options {
         schedule: args.group.schedule,
         start: Start::First,
