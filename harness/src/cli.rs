@@ -684,8 +684,8 @@ pub(crate) struct StudyArgs {
     /// eight times the longest --time]
     #[arg(long, value_name = "TIME", conflicts_with_all = ["reference", "reference_budget"], help_heading = REFERENCE)]
     pub(crate) reference_time: Option<Seconds>,
-    /// Time for rendering a reference of 4 to 16 times the last level [default: 20 s or twice the time of the
-    /// levels]
+    /// Time for rendering a reference of 4 to 16 times the last level, or of up to 16 times what the longest --time
+    /// reaches [default: 20 s, or twice the time of levels and --time]
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, help_heading = REFERENCE)]
     pub(crate) reference_budget: Option<f64>,
     /// Compare the study with this earlier one, a folder or the NAME of --save-baseline; as many rounds are timed as

@@ -14,13 +14,13 @@ const COMPARISON: u64 = 70;
 /// A pixel of a study's target beside its renderer: the last film, the present one, and its image.
 const OF_TARGET: u64 = 64;
 
-/// Host bytes that a renderer has for a pixel. Films of devices are counted by their backends, against the memory of the
-/// device.
+/// Host bytes that a renderer has for a pixel. Films in the memory of devices are counted by their backends.
 fn of_renderer(device: &DeviceInfo, integrator: Integrator) -> u64 {
     match (device.host_threads() > 0, integrator.splats()) {
-        (false, _) => 0,
         (true, false) => TILE,
         (true, true) => TILE + Film::PIXEL_BYTES,
+        (false, _) if device.on_host => Film::PIXEL_BYTES,
+        (false, _) => 0,
     }
 }
 
@@ -99,6 +99,8 @@ mod tests {
     fn films_of_atomics_are_counted_beside_those_of_tiles() {
         let host = device("cpu", 1);
         assert_eq!([Integrator::Path, Integrator::Bpt].map(|i| of_renderer(&host, i)), [28, 52]);
-        assert_eq!(of_renderer(&device("opencl", 1), Integrator::Bpt), 0);
+        let opencl = device("opencl", 1);
+        assert_eq!(of_renderer(&opencl, Integrator::Bpt), 0);
+        assert_eq!(of_renderer(&DeviceInfo { on_host: true, ..opencl }, Integrator::Bpt), 24);
     }
 }

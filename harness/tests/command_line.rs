@@ -156,7 +156,7 @@ fn bad_input_exits_with_four_and_names_it() {
 
 #[test]
 fn a_film_beyond_the_machines_memory_is_refused_with_the_figure() {
-    let needed = 103_000_000_000;
+    let needed = 223_000_000_000;
     if lockstep_core::memory::available().is_none_or(|available| available / 10 * 9 > needed) {
         return lockstep_conformance::require::skip(
             &"this machine has memory for the largest film, or does not tell",
@@ -165,7 +165,7 @@ fn a_film_beyond_the_machines_memory_is_refused_with_the_figure() {
     let dir = tempfile::tempdir().unwrap();
     let words = ["render", "cornell", "-b", "cpu-bvh", "--spp", "1", "--size", "65535x65535", "-o", "a.exr"];
     let (_, err) = expect(dir.path(), &words, 4);
-    assert!(err.contains("a film of 65535x65535 pixels needs 103.1 GB of memory"), "{err}");
+    assert!(err.contains("a render of 65535x65535 pixels needs 223.4 GB of memory"), "{err}");
 }
 
 /// Sizes whose film alone would fit: a limit on the address space stands for a small machine.

@@ -283,8 +283,8 @@ pub(super) fn speed(study: &Study) -> Markup {
                         }
                     }
                 }
+                @if is_logarithmic { p.note { "The lengths of these bars are logarithmic." } }
             }
-            @if is_logarithmic { p.note { "The lengths of these bars are logarithmic." } }
         }
     }
 }

@@ -63,18 +63,22 @@ impl Axis<'_> {
         decades.collect()
     }
 
+    /// Decimals of a tick's number: those of its decade on a logarithmic axis, those of all steps on a linear one.
+    fn decimals(&self, tick: f64) -> usize {
+        let step = if self.least.is_some() { tick } else { nice_step(self.longest, 5.0) };
+        // A decade's logarithm may be rounded down
+        (-(step.log10() + 1e-9).floor()).max(0.0) as usize
+    }
+
     /// Draws lines, numbers and the label.
     pub(crate) fn draw(&self, area: &Area<'_>) -> Drawn {
-        let step = nice_step(self.longest, 5.0);
-        let decimals = (-step.log10().floor()).max(0.0) as usize;
         for value in self.ticks() {
             let x = self.x_of(value);
             let line = [(x, TOP * UNITS), (x, self.bottom * UNITS)];
             area.draw(&PathElement::new(line, GRID.stroke_width(UNITS as u32)))?;
             let style = text(LABEL, MUTED, HPos::Center, VPos::Top);
             let at = (x, (self.bottom + 5) * UNITS);
-            let number =
-                if self.least.is_some() { format::number(value) } else { format::fixed(value, decimals) };
+            let number = format::fixed(value, self.decimals(value));
             area.draw(&Text::new(number, at, style))?;
         }
         let style = text(LABEL, MUTED, HPos::Center, VPos::Bottom);
@@ -84,5 +88,19 @@ impl Axis<'_> {
             None => self.label.to_owned(),
         };
         area.draw(&Text::new(label, (middle, (self.bottom + BOTTOM - 3) * UNITS), style))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_logarithmic_axis_has_a_tick_for_every_decade_with_as_many_decimals_as_it_needs() {
+        let axis = Axis { label: "", least: Some(0.01), longest: 30.0, left: 0, right: 100, bottom: 0 };
+        let numbers = axis.ticks().into_iter().map(|tick| format::fixed(tick, axis.decimals(tick)));
+        assert_eq!(numbers.collect::<Vec<_>>(), ["0.01", "0.1", "1", "10"]);
+        let linear = Axis { least: None, longest: 1.0, ..axis };
+        assert_eq!((linear.ticks().len(), linear.decimals(0.0)), (6, 1));
     }
 }
