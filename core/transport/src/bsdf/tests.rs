@@ -1,3 +1,4 @@
+use crate::bsdf::chi_square::{Bins, LIMIT, assert_follows, deviate};
 use crate::bsdf::layer::Layer;
 use crate::bsdf::*;
 use lockstep_core::math::rng::{pcg4d, uniform};
@@ -107,6 +108,82 @@ fn samples_follow_the_density_that_is_reported() {
         let share = f64::from(inside) / f64::from(n);
         let expected = integral / f64::from(n) * 4.0 * std::f64::consts::PI;
         assert!((share - expected).abs() < 0.005, "{share} against {expected} for {s:?}");
+    }
+}
+
+/// Where the density of a surface of low roughness has its peaks, and the half angle in radians of a cone that holds most
+/// of each.
+fn peaks(s: &Surface, wo: Vec3) -> Vec<(Vec3, f64)> {
+    let alpha = f64::from(s.alpha());
+    let mut all = vec![(vec3(-wo.x, -wo.y, wo.z), 40.0 * alpha)];
+    if s.kind == MaterialKind::Dielectric as u32 {
+        let eta = 1.0 / s.relative_ior();
+        let squared = 1.0 - eta * eta * (1.0 - wo.z * wo.z);
+        if squared > 0.0 {
+            all.push((vec3(-eta * wo.x, -eta * wo.y, -squared.sqrt()), 15.0 * alpha));
+        }
+    } else if s.transmission > 0.0 {
+        all.push((-wo, 40.0 * alpha));
+    }
+    all
+}
+
+/// Pearson's test of samples against the density: over the sphere where the surface is rough, about the peaks where it is
+/// smoother than the bins of the sphere are wide.
+#[test]
+fn samples_pass_a_chi_square_test_against_the_density() {
+    let shiny = |s: Surface| [0.1, 0.2].map(|roughness| Surface { roughness, ..s });
+    let of = |kind| surface(kind, 1.0);
+    let wall = Surface { transmission: 0.7, ..of(MaterialKind::Principled) };
+    let inside = Surface { outside: false, ..of(MaterialKind::Dielectric) };
+    let smooth = [
+        of(MaterialKind::Conductor),
+        of(MaterialKind::Dielectric),
+        inside,
+        of(MaterialKind::Principled),
+        wall,
+    ];
+    let smooth =
+        smooth.into_iter().chain([Surface { metallic: 1.0, ..of(MaterialKind::Principled) }]).flat_map(shiny);
+    let rough = rough_surfaces().into_iter().filter(|s| s.roughness > 0.2);
+    for (case, s) in (0u32..).zip(rough.chain(smooth)) {
+        for (turn, wo) in [vec3(0.5, 0.2, 0.7), vec3(-0.3, 0.9, 0.4)].map(normalize).into_iter().enumerate() {
+            let direction = |i| {
+                let r = random(i, 100 + 2 * case + turn as u32);
+                let scattered = sample(&s, wo, [r[0], r[1], r[2]]);
+                (scattered.pdf > 0.0).then_some(scattered.wi)
+            };
+            let all = if s.roughness > 0.2 {
+                vec![Bins::SPHERE]
+            } else {
+                peaks(&s, wo).into_iter().map(|(axis, angle)| Bins::about(axis, angle)).collect()
+            };
+            for bins in all {
+                assert_follows(&format!("{s:?} {wo:?} {bins:?}"), &bins, 20_000, direction, |wi| {
+                    evaluate(&s, wo, wi).pdf
+                });
+            }
+        }
+    }
+}
+
+/// Pearson's test tells a density apart whose surface is a fifth rougher than the one that is sampled.
+#[test]
+fn a_density_of_another_roughness_fails_the_chi_square_test() {
+    let wo = normalize(vec3(0.5, 0.2, 0.7));
+    let kinds = [MaterialKind::Conductor, MaterialKind::Dielectric, MaterialKind::Principled];
+    for s in kinds.into_iter().flat_map(|kind| [0.1, 0.2, 0.5].map(|roughness| surface(kind, roughness))) {
+        let other = Surface { roughness: 1.2 * s.roughness, ..s };
+        let direction = |i| {
+            let r = random(i, 99);
+            let scattered = sample(&s, wo, [r[0], r[1], r[2]]);
+            (scattered.pdf > 0.0).then_some(scattered.wi)
+        };
+        let of_peak = |(axis, angle)| {
+            deviate("", &Bins::about(axis, angle), 20_000, direction, |wi| evaluate(&other, wo, wi).pdf)
+        };
+        let worst = peaks(&s, wo).into_iter().map(of_peak).fold(0.0, f64::max);
+        assert!(worst > LIMIT, "{worst} for {s:?}");
     }
 }
 

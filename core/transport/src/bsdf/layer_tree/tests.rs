@@ -1,5 +1,5 @@
 use super::*;
-use crate::bsdf::chi_square::assert_follows;
+use crate::bsdf::chi_square::{Bins, assert_follows};
 use crate::bsdf::evaluate_layered;
 use crate::bsdf::layered::tests::{ALONG, PLAIN, base, direction, random, recovering, surfaces, tilts};
 use lockstep_core::math::vec3::normalize;
@@ -123,7 +123,7 @@ fn samples_of_lobes_pass_a_chi_square_test_against_their_densities() {
                     (scattered.pdf > 0.0).then_some(scattered.wi)
                 };
                 let pdf = |wi| leaf.evaluate(&s, &l, axes, wo, wi).pdf;
-                assert_follows(&of(&format!("{:?}", leaf.lobe)), SAMPLES, sampled, pdf);
+                assert_follows(&of(&format!("{:?}", leaf.lobe)), &Bins::SPHERE, SAMPLES, sampled, pdf);
             }
             let walked = |i| {
                 let r = random(i, 3_000 + case as u32);
@@ -136,7 +136,7 @@ fn samples_of_lobes_pass_a_chi_square_test_against_their_densities() {
                 let of = |leaf: &PickedLobe| leaf.evaluate(&s, &l, axes, wo, wi).pdf / leaf.weight;
                 leaves.iter().map(of).sum()
             };
-            assert_follows(&of("walks"), SAMPLES, walked, mixture);
+            assert_follows(&of("walks"), &Bins::SPHERE, SAMPLES, walked, mixture);
         }
     }
 }

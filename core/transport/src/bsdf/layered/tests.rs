@@ -1,5 +1,5 @@
 use super::*;
-use crate::bsdf::chi_square::assert_follows;
+use crate::bsdf::chi_square::{Bins, assert_follows};
 use crate::bsdf::surface::SPECULAR_ROUGHNESS;
 use crate::bsdf::tests::kronecker;
 use lockstep_core::math::rng::{pcg4d, uniform};
@@ -122,7 +122,7 @@ fn samples_pass_a_chi_square_test_against_the_density() {
                 (scattered.pdf > 0.0).then_some(scattered.wi)
             };
             let pdf = |wi| evaluate_layered(&s, &l, axes, wo, wi).pdf;
-            assert_follows(&format!("{s:?} {l:?} {axes:?}"), 40_000, direction, pdf);
+            assert_follows(&format!("{s:?} {l:?} {axes:?}"), &Bins::SPHERE, 40_000, direction, pdf);
         }
     }
 }

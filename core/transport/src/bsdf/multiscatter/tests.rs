@@ -1,5 +1,5 @@
 use super::*;
-use crate::bsdf::chi_square::assert_follows;
+use crate::bsdf::chi_square::{Bins, assert_follows};
 use crate::bsdf::tests::{kronecker, surface};
 use crate::bsdf::{evaluate, sample};
 use lockstep_core::math::rng::{pcg4d, uniform};
@@ -227,7 +227,9 @@ fn samples_pass_a_chi_square_test_against_the_density() {
         };
         // Close to matched indices, transmission is narrower than a bin's quadrature
         if s.kind != MaterialKind::Dielectric as u32 || s.ior > 1.3 {
-            assert_follows(&format!("{s:?}"), 40_000, direction, |wi| evaluate(&s, wo, wi).pdf);
+            assert_follows(&format!("{s:?}"), &Bins::SPHERE, 40_000, direction, |wi| {
+                evaluate(&s, wo, wi).pdf
+            });
         }
     }
 }
