@@ -24,6 +24,7 @@ pub mod plots;
 pub mod port_markdown;
 pub mod portability;
 mod reference;
+mod reference_share;
 mod report;
 pub mod stages;
 pub mod tables;

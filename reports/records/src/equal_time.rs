@@ -53,12 +53,4 @@ impl EqualTime {
     pub fn with_errors(self, m: &Metrics) -> Self {
         Self { errors: Errors::from(m), float: Some(m.float), ..self }
     }
-
-    /// The share of the linear MSE that is expected to be the reference's own noise, 0 to 1: with errors that
-    /// fall as 1/N and independent seeds, N over the sum of N and the reference's samples. Nothing for a
-    /// reference from a file.
-    pub fn reference_share(&self) -> Option<f64> {
-        let (own, reference) = (f64::from(self.spp), f64::from(self.reference_spp?));
-        (own + reference > 0.0).then(|| own / (own + reference))
-    }
 }

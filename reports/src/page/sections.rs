@@ -10,7 +10,7 @@ use crate::labels::at_spp;
 use crate::plots::Plot;
 use crate::records::{Note, TargetId, TargetInfo};
 use crate::study::Study;
-use crate::tables::{Cell, Column, Table, folded, host_line, pair_name};
+use crate::tables::{Cell, Column, Table, folded, host_line, pair_name, reference_sentences};
 use crate::verdict::{StudyVerdict, VerdictLine};
 use maud::{Markup, PreEscaped, html};
 
@@ -33,7 +33,10 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
         let subject = format!("{} on {}{}", failure.target, failure.scene, at_spp(failure.spp));
         line(("bad", "failed"), &subject, &failure.reason)
     });
-    let lines: Vec<Markup> = verdict.lines.iter().map(verdict_line).chain(failed).chain(skipped).collect();
+    let hidden = reference_sentences(study);
+    let hidden = hidden.iter().map(|sentence| line(("differs", "reference"), "Errors", sentence));
+    let lines = verdict.lines.iter().map(verdict_line).chain(hidden).chain(failed).chain(skipped);
+    let lines: Vec<Markup> = lines.collect();
     html! {
         header {
             p.eyebrow { (kind(study)) }

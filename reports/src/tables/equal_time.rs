@@ -1,10 +1,11 @@
 //! Errors after given times.
 
 use super::{Cell, Table};
-use crate::format::{count, fixed, number, percent};
+use crate::format::{count, fixed, number};
 use crate::labels::qualifier;
 use crate::records::{EqualTime, mega_per_second};
 use crate::reference::LEAST;
+use crate::reference_share::ReferenceShare;
 use crate::study::{Study, push_new};
 
 /// Samples and error of every target after every time.
@@ -27,17 +28,22 @@ pub fn equal_time_table(study: &Study) -> Table {
              fit into the time and at least one; “full” marks a film that holds no more.",
         );
     table.notes.push(
-        "Reference: the share of the linear MSE that is expected to be the reference's own noise, N over N plus the \
-         reference's samples per pixel. Where it is large, targets look more alike than they are; a higher top spp level \
-         (--spp) makes a better reference, or --reference names one."
+        "Reference: the share of the linear MSE that is the reference's own. Where it is by the target's integrator, N over N \
+         plus its samples per pixel; a bias that both have in common is in no error. Else it is the reference's error over that \
+         of the target: told by images of the reference's own integrator where that is path or bpt, or by the intercept of \
+         errors over 1/N where path and bpt agree on it, with its 95 % interval, or else bounded by it. Where it is large, \
+         targets look more alike than they are; a higher top spp level (--spp) or a longer time (--reference-time) makes a better \
+         reference, or --reference names one."
             .to_owned(),
     );
-    for e in &study.equal_times {
+    let shares: Vec<ReferenceShare> =
+        study.equal_times.iter().map(|e| ReferenceShare::of(study, e)).collect();
+    table.notes.extend(unknown(study, &shares));
+    for (e, share) in study.equal_times.iter().zip(shares) {
         let shown = |value: f64| Cell::number(value, number(value));
         let known = |value: Option<f64>| value.map_or_else(Cell::empty, shown);
         let spp = Cell::count(u64::from(e.spp));
         let full = if e.full { ", full" } else { "" };
-        let share = e.reference_share();
         table.rows.push(vec![
             Cell::text(&e.scene),
             Cell::text(format!("{}{}", e.target, qualifier(e.mode, &[&e.target], 0, false))),
@@ -49,10 +55,26 @@ pub fn equal_time_table(study: &Study) -> Table {
             known(e.float.map(|m| m.rel_mse)),
             shown(e.errors.rmse),
             shown(e.errors.psnr),
-            share.map_or_else(Cell::empty, |share| Cell::number(share, percent(share))),
+            share.value().map_or_else(|| Cell::text(share.text()), |value| Cell::number(value, share.text())),
         ]);
     }
     table
+}
+
+/// A sentence for each reason for which shares of the reference are not known, with the scenes.
+fn unknown(study: &Study, shares: &[ReferenceShare]) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (e, share) in study.equal_times.iter().zip(shares) {
+        let ReferenceShare::Unknown(why) = share else { continue };
+        let reason = why.reason();
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, scenes)) => push_new(scenes, e.scene.as_str()),
+            None => reasons.push((reason, vec![e.scene.as_str()])),
+        }
+    }
+    let sentence =
+        |(reason, scenes): (&str, Vec<&str>)| format!("Unknown on {}: {reason}.", scenes.join(", "));
+    reasons.into_iter().map(sentence).collect()
 }
 
 /// The target with the least error after each time on each scene, and how far the others are, a sentence each.
@@ -143,11 +165,25 @@ mod tests {
             samples: 19_000_000,
             full: true,
             reference_spp: Some(768),
+            against: "t, 768 spp, seed 7".into(),
             ..Default::default()
         };
         let table = equal_time_table(&Study::from_records(vec![record.into()], Environment::default()));
         let texts: Vec<&str> = table.rows[0].iter().map(|cell| cell.text.as_str()).collect();
         assert_eq!(texts[2..6], ["10", "9.500", "256, full", "2.000"]);
         assert_eq!(texts.last(), Some(&"25.0 %"));
+    }
+
+    #[test]
+    fn a_share_that_is_not_known_says_so_with_the_reason() {
+        let (scene, target, against) = ("s".into(), "t".into(), "reference.exr".into());
+        let record = EqualTime { scene, target, against, spp: 4, errors: one(), ..Default::default() };
+        let table = equal_time_table(&Study::from_records(vec![record.into()], Environment::default()));
+        assert_eq!(table.rows[0].last().unwrap().text, "unknown");
+        assert!(table.notes.iter().any(|note| note.starts_with("Unknown on s: the reference is a file")));
+    }
+
+    fn one() -> crate::records::Errors {
+        crate::records::Errors { mse_linear: 1.0, ..Default::default() }
     }
 }

@@ -3,6 +3,7 @@
 use super::{Cell, Column, Table};
 use crate::format::{fixed, number};
 use crate::records::{EqualTime, TargetId};
+use crate::reference_share::ReferenceShare;
 use crate::study::{Study, push_new};
 use lockstep_core::Integrator;
 
@@ -33,6 +34,16 @@ impl IntegratorErrors<'_> {
         errors.sort_by(|a, b| a.1.total_cmp(&b.1));
         let [(best, least), (_, next), ..] = errors.as_slice() else { return None };
         Some((*best, next / least))
+    }
+
+    /// The share of an integrator's squared error that is the reference's own, in words.
+    fn reference_share(&self, study: &Study, integrator: Integrator) -> String {
+        let own = self.by_integrator.iter().find(|(name, _)| *name == integrator);
+        let share = own.map(|(_, e)| ReferenceShare::of(study, e));
+        share.map_or_else(String::new, |share| {
+            let hides = if share.is_most() { ", hides differences" } else { "" };
+            format!("{}{hides}", share.text())
+        })
     }
 }
 
@@ -77,9 +88,13 @@ pub fn equal_time_integrators_table(study: &Study) -> Table {
     let title = "Integrators after equal time";
     let mut table = Table::new("equal-time-integrators", title, &["Scene", "Target"], &numbers).noted(
         "Root of the mean squared error of linear radiance against the scene's reference, after the same time on the same \
-         target or set of targets. Least: the integrator with the least error, and the next one's error over its own.",
+         target or set of targets. Least: the integrator with the least error, and the next one's error over its own. \
+         Reference: the share of the least squared error that is the reference's own, as in the table of errors after equal time; \
+         where it is most, the others differ by more than they seem to.",
     );
-    table.columns.push(Column { title: "Least".to_owned(), numeric: false });
+    for title in ["Least", "Reference"] {
+        table.columns.push(Column { title: title.to_owned(), numeric: false });
+    }
     for row in integrator_errors(study) {
         let mut cells = vec![Cell::text(row.scene), Cell::text(&row.renderer)];
         cells.push(Cell::number(row.seconds, row.seconds.to_string()));
@@ -89,6 +104,9 @@ pub fn equal_time_integrators_table(study: &Study) -> Table {
         cells.push(row.least().map_or_else(Cell::empty, |(best, times)| {
             Cell::text(format!("{best}, next {}×", fixed(times, 2)))
         }));
+        cells.push(
+            row.least().map_or_else(Cell::empty, |(best, _)| Cell::text(row.reference_share(study, best))),
+        );
         table.rows.push(cells);
     }
     table
@@ -105,7 +123,8 @@ mod tests {
         let point = |target: &str, rmse_linear: f64| {
             let float = Some(FloatMetrics { rmse_linear, ..Metrics::EQUAL.float });
             let (scene, target) = ("s".into(), target.into());
-            EqualTime { scene, target, seconds: 10.0, float, ..Default::default() }.into()
+            let against = "cpu-bvh+vcm, 10 spp, seed 7".into();
+            EqualTime { scene, target, against, spp: 90, seconds: 10.0, float, ..Default::default() }.into()
         };
         let records = vec![
             point("cpu-bvh+path", 0.3),
@@ -118,10 +137,13 @@ mod tests {
         let study = Study::from_records(records, Environment::default());
         let table = equal_time_integrators_table(&study);
         let titles: Vec<&str> = table.columns.iter().map(|c| c.title.as_str()).collect();
-        assert_eq!(titles, ["Scene", "Target", "Given s", "RMSE path", "RMSE vcm", "Least"]);
+        assert_eq!(titles, ["Scene", "Target", "Given s", "RMSE path", "RMSE vcm", "Least", "Reference"]);
         let rows: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
-        assert_eq!(rows[0], ["s", "cpu-bvh", "10", "0.3000", "0.1000", "vcm, next 3.00×"]);
+        assert_eq!(
+            rows[0],
+            ["s", "cpu-bvh", "10", "0.3000", "0.1000", "vcm, next 3.00×", "90.0 %, hides differences"]
+        );
         assert_eq!((rows.len(), rows[1][4], rows[1][5]), (2, "", ""));
     }
 }

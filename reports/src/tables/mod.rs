@@ -25,6 +25,7 @@ mod techniques;
 mod timing;
 mod tuning;
 
+pub use crate::reference_share::reference_sentences;
 pub use agreement::agreement_tables;
 pub(crate) use agreement::{noise_floor, pair_name};
 pub use all_metrics::all_metrics_table;

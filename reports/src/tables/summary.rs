@@ -1,6 +1,8 @@
 //! `summary.md`, to be pasted into a pull request.
 
-use super::{Table, all_tables, escape_markdown, folded, path_sentences, round_sentences};
+use super::{
+    Table, all_tables, escape_markdown, folded, path_sentences, reference_sentences, round_sentences,
+};
 use crate::format::{self, plural};
 use crate::study::{Study, files};
 use crate::verdict::{StudyVerdict, verdict};
@@ -100,6 +102,9 @@ fn top(study: &Study, verdict: &StudyVerdict) -> String {
     }
     for sentence in round_sentences(study) {
         text.push_str(&format!("- times: {}\n", escape_markdown(&sentence)));
+    }
+    for sentence in reference_sentences(study) {
+        text.push_str(&format!("- errors: {}\n", escape_markdown(&sentence)));
     }
     for failure in &study.run_failures {
         text.push_str(&format!("- failed: {}\n", escape_markdown(&failure.sentence())));
