@@ -2,7 +2,7 @@
 //!
 //! The efficiency of an estimator is one over its variance times its time (Pharr, Jakob and Humphreys 2023, section
 //! 2.1.3). Here the mean squared error against a reference stands for the variance, so a biased estimator loses by its
-//! bias too.
+//! bias too, and the reference's own error is part of both and brings their ratio nearer to that of their times.
 
 use crate::image_io::{LinearImage, srgb};
 

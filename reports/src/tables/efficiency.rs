@@ -25,8 +25,9 @@ pub fn efficiency_table(study: &Study) -> Table {
     let mut table =
         Table::new("efficiency", "Estimators at equal samples and equal time", &["Scene", "A", "B"], &numbers)
             .noted(
-                "Both have the same samples per pixel and one reference. Efficiency: one over mean squared error times time; \
-                 at 4, B reaches A's error in a quarter of A's time; of several seeds it is the median of their ratios, and of six \
+                "Both have the same samples per pixel and one reference. Efficiency: one over time and the mean squared error against \
+                 the reference, which stands for the variance: bias and the reference's own error are part of it, and make both \
+                 more alike. At 4, B reaches A's error in a quarter of A's time; of several seeds it is the median of their ratios, and of six \
                  or more Low and High enclose that median with 95 %. Errors, times and tiles are of the first seed. Tiles of 16×16 pixels: the share in which B is the more \
                  efficient, and the ratio that a tenth, half and nine tenths of them are not above. The viewer's map shows \
                  where: red where A wins, blue where B does.",

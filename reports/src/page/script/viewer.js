@@ -5,7 +5,7 @@ const MAPS = {
   "map-flip": ["FLIP", "FLIP, 0 black to 1 pale yellow"],
   "map-flip-hdr": ["HDR-FLIP", "HDR-FLIP, 0 black to 1 pale yellow"],
   "map-difference": ["Linear |A − B|", "linear |A − B|"],
-  "map-efficiency": ["Efficiency", "efficiency, 1 / (squared error × time): red where A wins, blue where B does, full colour at 32 times"],
+  "map-efficiency": ["Efficiency", "efficiency, 1 / (squared error against the reference × time): red where A wins, blue where B does, full colour at 32 times"],
   "map-p-value": ["p-values", "p-values: full colour where a tile rejects, red where A is brighter, blue where B is"],
 };
 
