@@ -15,7 +15,7 @@ use lockstep_reports::port::lexer::Language;
 use lockstep_reports::port::similarity::compare as compare_sources;
 use lockstep_reports::port::sources::Source;
 use lockstep_reports::records::{EqualTime, PortSimilarity, Record, RecordLog, Scaling, Timing};
-use lockstep_reports::records::{MapOf, write_maps};
+use lockstep_reports::records::{MapOf, Pyramid, TechniqueShare, write_maps};
 use lockstep_reports::statistics::P_COLOURS;
 use lockstep_reports::study::files;
 use lockstep_reports::write_report;
@@ -38,6 +38,27 @@ fn page(folder: &Path) -> String {
     log.append(&maps.into_iter().map(Record::from).collect::<Vec<_>>()).unwrap();
     log.append(&instruments(&plan)).unwrap();
     std::fs::read_to_string(write_report(folder).unwrap().page).unwrap()
+}
+
+/// A pyramid of three techniques in cells of 8×6 pixels, each of its own grey; those without weight are brighter.
+fn pyramid(folder: &Path) -> Record {
+    let file = |kind: &str| format!("{}/cornell.bpt.techniques.{kind}.png", files::IMAGES);
+    for (kind, step) in [("weighted", 40), ("unweighted", 80)] {
+        let grey = |x: u32, y: u32| [srgb::decode8((x / 8 + 2 * (y / 6)) as u8 * step); 3];
+        let picture = LinearImage::from_fn(16, 12, grey);
+        write_png(&folder.join(file(kind)), &picture, &ImageMetadata::default()).unwrap();
+    }
+    let technique = |light, camera, share| TechniqueShare { light, camera, share, alone: share };
+    Record::from(Pyramid {
+        scene: "cornell".into(),
+        integrator: "bpt".into(),
+        spp: 8,
+        weighted: file("weighted"),
+        unweighted: file("unweighted"),
+        adds_up: true,
+        techniques: vec![technique(0, 2, 0.1), technique(0, 3, 0.6), technique(1, 2, 0.3)],
+        ..Pyramid::default()
+    })
 }
 
 /// Made-up measurements of a study: rounds with a floor, equal time, threads, and the ports' sources.
@@ -127,8 +148,13 @@ fn chromium() -> Option<PathBuf> {
 /// Opens a page with the script in it and returns what it reports: a line for each step, `ok` or `FAILED`
 /// first.
 fn used_in(browser: &Path, folder: &Path, page: &str) -> Vec<String> {
+    with_script_in(browser, folder, page, include_str!("page_in_browser.js"))
+}
+
+/// Opens a page with another script in it.
+fn with_script_in(browser: &Path, folder: &Path, page: &str, script: &str) -> Vec<String> {
     let file = folder.join("instrumented.html");
-    std::fs::write(&file, with_script(page, include_str!("page_in_browser.js"))).unwrap();
+    std::fs::write(&file, with_script(page, script)).unwrap();
     opened(browser, folder, &file, (1280, 900))
 }
 
@@ -190,6 +216,18 @@ fn the_page_sorts_filters_flips_zooms_pans_and_reads_pixels_without_an_error() {
     let lines = used_in(&browser, dir.path(), &page);
     assert!(failed(&lines).is_empty(), "{}", lines.join("\n"));
     assert!(lines.len() >= 26, "{}", lines.join("\n"));
+}
+
+#[test]
+fn techniques_are_seen_from_near_by_pointer_and_by_key() {
+    let Some(browser) = chromium() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    write_study(dir.path(), &Plan { levels: &[1], ..SMALL });
+    let mut log = RecordLog::resume(&dir.path().join(files::RECORDS)).unwrap().log;
+    log.append(&[pyramid(dir.path())]).unwrap();
+    let page = std::fs::read_to_string(write_report(dir.path()).unwrap().page).unwrap();
+    let lines = with_script_in(&browser, dir.path(), &page, include_str!("techniques_in_browser.js"));
+    assert!(lines.len() >= 8 && failed(&lines).is_empty(), "{}", lines.join("\n"));
 }
 
 #[test]

@@ -33,7 +33,7 @@ const LINEAR_BUDGET: usize = 4_500_000;
 const MAP_BUDGET: usize = 3_000_000;
 
 /// The parts of the script, in the order in which they run.
-const SCRIPT: [&str; 12] = [
+const SCRIPT: [&str; 13] = [
     include_str!("script/base.js"),
     include_str!("script/pixels.js"),
     include_str!("script/scales.js"),
@@ -45,6 +45,7 @@ const SCRIPT: [&str; 12] = [
     include_str!("script/tables.js"),
     include_str!("script/overview.js"),
     include_str!("script/plots.js"),
+    include_str!("script/techniques.js"),
     include_str!("script/theme.js"),
 ];
 
