@@ -37,7 +37,7 @@ use lockstep_reports::records::{Difference, Divergence, DivergenceScope, Hits, R
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::tables::{
     Table, efficiency_sentences, equal_time_devices_table, equal_time_integrators_table,
-    equal_time_sentences, once_a_group, round_sentences, scaling_integrators_table, scaling_sentences,
+    equal_time_sentences, once_a_group, reference_sentences, round_sentences, scaling_integrators_table, scaling_sentences,
 };
 use lockstep_reports::verdict::{StudyVerdict, verdict};
 use lockstep_setup as setup;
@@ -324,7 +324,14 @@ fn text(study: &Study, verdict: &StudyVerdict, folder: &Path, graded: Grading) -
         text.extend(tables.iter().map(in_terminal));
         Default::default()
     };
-    for sentence in [round_sentences(study), after_time, efficiency_sentences(study), by_threads].concat() {
+    let all = [
+        round_sentences(study),
+        after_time,
+        reference_sentences(study),
+        efficiency_sentences(study),
+        by_threads,
+    ];
+    for sentence in all.concat() {
         text.push_str(&format!("  {sentence}\n"));
     }
     text + &format!("{}\n", folder.join(files::PAGE).display())

@@ -79,7 +79,7 @@ pub(crate) fn obtain(
     // How many samples fit into a time is never the same twice.
     let least = if plan.reference_seconds.is_some() { wanted - wanted / 4 } else { wanted };
     if let Some(found) = cache::find(&entry, least) {
-        let against = against(&found.target, found.spp, settings.seed);
+        let against = against(&named(plan, &found.target), found.spp, settings.seed);
         // Nothing was rendered for it, so no budget mattered.
         notes.clear();
         notes.push(note(format!("the reference of {} ({against}) is from the cache", scene.name)));
@@ -96,7 +96,7 @@ pub(crate) fn obtain(
     if let Err(reason) = cache::store(&entry, wanted, &renderer.id.to_string(), &image) {
         bar.line(&format!("lockstep: the reference of {} is not kept for next time: {reason}", scene.name));
     }
-    let against = against(&renderer.id.to_string(), wanted, settings.seed);
+    let against = against(&named(plan, &renderer.id.to_string()), wanted, settings.seed);
     Ok(Obtained { reference: Some(Reference { image, against, spp: Some(wanted) }), notes })
 }
 
@@ -136,6 +136,13 @@ pub(crate) fn of_program(
     let against = against(&target, wanted, settings.seed);
     let image = program.rendered()?.image()?;
     Ok(Obtained { reference: Some(Reference { image, against, spp: Some(wanted) }), notes })
+}
+
+/// The target of a reference, with the integrator where that is not the study's.
+fn named(plan: &Plan, target: &str) -> String {
+    let id = TargetId::from(target);
+    let is_told = id.integrator.is_some() || plan.reference_integrator == plan.settings.integrator;
+    if is_told { target.to_owned() } else { id.by(plan.reference_integrator).to_string() }
 }
 
 /// The words by which records name a rendered reference.
@@ -306,6 +313,14 @@ mod tests {
     #[test]
     fn a_reference_by_time_has_the_samples_that_fit_and_at_least_those_of_the_last_level() {
         assert_eq!([0.01, 10.0, 0.0].map(|per_spp| fitting(8, per_spp, 2.0)), [200, 8, MAX_SPP]);
+    }
+
+    #[test]
+    fn a_reference_by_another_integrator_than_the_study_s_is_named_with_it() {
+        let mut plan = Plan::of_scenes(Vec::new(), Vec::new(), Settings::default());
+        assert_eq!(named(&plan, "cpu-bvh"), "cpu-bvh");
+        plan.reference_integrator = lockstep_core::Integrator::Vcm;
+        assert_eq!([named(&plan, "cpu-bvh"), named(&plan, "cuda@0+vcm")], ["cpu-bvh+vcm", "cuda@0+vcm"]);
     }
 
     #[test]
