@@ -71,7 +71,7 @@ fn what_is_wrong_is_refused_with_its_line_and_a_remedy() {
         (refused("[mine]\ncommand = ['true', '{out}']\n"), "2: neither `command` nor `env` has {spp}"),
         (with("env = { A = '{what}' }"), "3: env.A: `{what}` is no placeholder"),
         (with("env = { 'A=B' = '' }"), "3: env.A=B: a variable has a name without `=`"),
-        (with("format = 'tiff'"), "3: unknown variant `tiff`, expected one of `exr`, `pfm`, `hdr`, `png`"),
+        (with("format = 'tiff'"), "3: unknown value `tiff`, expected one of `exr`, `pfm`, `hdr`, `png`"),
         (with("times = { }"), "3: `times` has one of `regex`, `json` and `wall = true`"),
         (with("times = { regex = 'a', json = 'b' }"), "3: `times` has one of"),
         (with("times = { regex = '(' }"), "3: `regex` is no regular expression"),

@@ -492,7 +492,7 @@ fn mistakes_are_named_with_their_place() {
     refused(&map, "scale = inf", "must be finite");
     refused(&map, "error = 1", "missing field `scale`");
     refused(&map, "scale = 1, tiles = [0, 1]", "`tiles`");
-    refused(&map, "scale = 1, vector = \"world\"", "unknown variant `world`");
+    refused(&map, "scale = 1, vector = \"world\"", "unknown value `world`");
     refused(
         &pfm(2, 2, |x, _| [if x == 1 { f32::NAN } else { 0.0 }; 3]),
         "scale = 1",
