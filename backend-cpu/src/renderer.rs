@@ -84,17 +84,24 @@ fn pairs_of(settings: &Settings) -> Option<(Techniques, SplatFilm)> {
     Techniques::of(settings.integrator).map(|techniques| (techniques, SplatFilm::new(pixels)))
 }
 
+/// Bytes that the photons of a pass, their grid and the vertices that wait with them take at most, by settings that
+/// [`Settings::validate`] accepts; 0 without merges.
+fn photon_map_bytes(settings: &Settings) -> u64 {
+    let Settings { width, height, bounces, integrator, .. } = *settings;
+    let Some(techniques) = Techniques::of(integrator).filter(|techniques| techniques.merge()) else {
+        return 0;
+    };
+    let light_paths = width.saturating_mul(height);
+    let of_tiles = u64::from(light_paths) * LitTile::bytes_per_pair(techniques, bounces);
+    of_tiles + PhotonMap::bytes(light_paths, bounces)
+}
+
 /// Refuses a photon map that does not fit into memory.
 fn check_photons(settings: &Settings) -> Result<()> {
     let Settings { width, height, bounces, integrator, .. } = *settings;
-    let Some(techniques) = Techniques::of(integrator).filter(|techniques| techniques.merge()) else {
-        return Ok(());
-    };
-    let light_paths = width * height;
-    let of_tiles = u64::from(light_paths) * LitTile::bytes_per_pair(techniques, bounces);
     let what =
         || format!("the photon map of {width}x{height} light sub-paths of {bounces} bounces ({integrator})");
-    memory::check(what, of_tiles + PhotonMap::bytes(light_paths, bounces))
+    memory::check(what, photon_map_bytes(settings))
 }
 
 /// Renders the pass's pairs of all tiles.
@@ -134,6 +141,10 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         &self.info
     }
 
+    fn photon_map_bytes(&self, settings: &Settings) -> u64 {
+        photon_map_bytes(settings)
+    }
+
     fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
         settings.validate()?;
         settings.check_scene(scene)?;
@@ -171,6 +182,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             compile_ms: 0.0,
             upload_ms: 0.0,
             device_bytes,
+            photon_map_bytes: photon_map_bytes(settings),
             samples_at_once: None,
         })
     }
@@ -369,5 +381,26 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             busy_ms: elapsed.iter().map(|e| ms(e.busy)).collect(),
             layout: loaded.intersector.layout(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{BVH_TARGET, Cpu};
+    use lockstep_core::{Backend, Integrator, OpenOptions, Settings};
+
+    #[test]
+    fn the_size_of_a_photon_map_is_known_before_the_load_and_in_its_report() {
+        let scene = lockstep_conformance::scenes::everything_from_both_sides().unwrap();
+        let mut renderer = Cpu.open(BVH_TARGET, &OpenOptions::default()).unwrap();
+        let of = |integrator| Settings { width: 40, height: 25, integrator, ..Settings::default() };
+        let sizes = [Integrator::Path, Integrator::Bpt, Integrator::Bpm, Integrator::Vcm]
+            .map(|integrator| renderer.photon_map_bytes(&of(integrator)));
+        // 1000 light sub-paths of three photons of 48 bytes, twice, with a position and a source each; 1024 buckets
+        assert_eq!(sizes[..3], [0, 0, 3000 * (2 * 48 + 12 + 8) + 4 * 1024]);
+        assert!(sizes[3] > sizes[2], "vcm keeps vertices for connections: {sizes:?}");
+        let report = renderer.load(&scene, &of(Integrator::Vcm)).unwrap();
+        assert_eq!(report.photon_map_bytes, sizes[3]);
+        assert_eq!(renderer.load(&scene, &of(Integrator::Path)).unwrap().photon_map_bytes, 0);
     }
 }

@@ -51,6 +51,13 @@ pub trait Renderer {
     /// when device code does not build, [`Error::Device`] when the scene does not fit.
     fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport>;
 
+    /// Bytes that the photons of a pass and their grid take at most under these settings, known before `load` allocates
+    /// them. 0 for integrators without photons, and by default.
+    fn photon_map_bytes(&self, settings: &Settings) -> u64 {
+        let _ = settings;
+        0
+    }
+
     /// Adds these sample indices of every pixel to the film; returns when the device is done.
     ///
     /// # Errors

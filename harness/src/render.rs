@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use lockstep_core::{DeviceInfo, Film, Renderer, Scene, Settings};
+use lockstep_core::{DeviceInfo, Film, Renderer, Scene, Settings, TargetId};
+use lockstep_reports::format;
 use lockstep_reports::image_io::{ImageMetadata, LinearImage, Tone, write_image};
 use lockstep_together::SampleSet;
 
@@ -50,6 +51,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let mut renderer = target.open(&bvh_cache::options(args.threads))?;
     scenes::warn_of_few_bounces(&args.scene, &scene, &settings);
     memory_need::check_render(renderer.device(), &settings)?;
+    say_photon_map(&target.id, renderer.photon_map_bytes(&settings));
     interrupt::listen()?;
     bvh_cache::warn_if_rebuilt(&scene.name, &renderer.load(&scene, &settings)?);
     let samples = args.wanted();
@@ -68,6 +70,13 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     let samples = samples.into();
     let output = Output { args, scene: &scene, settings: &settings, target: &name, device: &device, samples };
     write_output(&output, film, report.stages.total_ms / 1e3)
+}
+
+/// Says the size of a photon map before it is allocated.
+fn say_photon_map(target: &TargetId, bytes: u64) {
+    if bytes > 0 {
+        say(&format!("lockstep: the photon map of a pass takes up to {} on {target}", format::bytes(bytes)));
+    }
 }
 
 /// A finished render, and where it goes.

@@ -136,6 +136,8 @@ fn the_heterogeneous_preset_measures_every_integrator_on_targets_and_sets_and_sk
     let counts = ["equal_time", "difference", "scaling", "crops", "sharing", "efficiency", "skip"];
     assert_eq!(counts.map(|kind| count(&found, kind)), [8, 4, 4, 1, 0, 0, 1]);
     let of_times = found.iter().filter(|(key, _)| key.starts_with("\"equal_time\""));
+    let of_photons = found.iter().filter(|(_, record)| record.contains(r#""photon_map_bytes":"#));
+    assert_eq!(of_photons.count(), 4, "of bpm and vcm, on a target and a set");
     assert!(of_times.into_iter().all(|(_, record)| record.contains("+vcm, ")), "against vcm: {found:?}");
     for heading in ["Integrators after equal time", "Speed-up by device over cpu-bvh", "Speed-up by threads"]
     {

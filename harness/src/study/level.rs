@@ -227,6 +227,7 @@ pub(crate) fn load_record(
         upload_ms: report.upload_ms,
         triangles,
         device_bytes: report.device_bytes,
+        photon_map_bytes: report.photon_map_bytes,
         mode: target.mode,
     }
     .into()

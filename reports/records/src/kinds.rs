@@ -327,8 +327,16 @@ pub struct Load {
     pub triangles: u64,
     /// Bytes the target holds for the scene.
     pub device_bytes: u64,
+    /// Bytes of the photon map of a pass at most, beside those of the scene; 0 without one, and in older records.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub photon_map_bytes: u64,
     /// How the target was compiled.
     pub mode: Mode,
+}
+
+/// Whether a size is left out of a record.
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// Rays of one bounce of one step of the schedule.

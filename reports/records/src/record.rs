@@ -255,7 +255,7 @@ mod tests {
             Difference { float: Some(Metrics::EQUAL.float), ..Default::default() }.into(),
             Convergence { errors, mode: Mode::Fast, ..Default::default() }.into(),
             Timing { extension_rays_by_bounce: vec![3, 2, 1], ..Default::default() }.into(),
-            Load { device_bytes: u64::MAX, ..Default::default() }.into(),
+            Load { device_bytes: u64::MAX, photon_map_bytes: 7, ..Default::default() }.into(),
             Bounce { bounce: 2, ..Default::default() }.into(),
             Hits { share: 0.25, ..Default::default() }.into(),
             Map { quantity: "flip".into(), ..Default::default() }.into(),

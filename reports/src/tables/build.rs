@@ -217,17 +217,29 @@ pub fn invalid_samples_table(study: &Study) -> Table {
 pub fn load_table(study: &Study) -> Table {
     let numbers = ["Triangles", "Build ms", "Compile ms", "Upload ms", "Memory"];
     let mut table = Table::new("load", "Loading", &["Scene", "Target"], &numbers);
+    let has_photons = study.loads.iter().any(|load| load.photon_map_bytes > 0);
+    if has_photons {
+        table.columns.push(Column { title: "Photon map".to_owned(), numeric: true });
+        let note = "Memory: the scene and its acceleration structure. Photon map: the photons of a pass and their grid at most, \
+                    by integrators that merge.";
+        table.notes.push(note.to_owned());
+    }
+    let size = |bytes: u64| Cell { text: super::format::bytes(bytes), value: bytes.into() };
     for l in &study.loads {
         let kept = if l.cached == Some(true) { " (cached)" } else { "" };
-        table.rows.push(vec![
+        let mut row = vec![
             Cell::text(&l.scene),
             Cell::text(format!("{}{}", l.target, qualifier(l.mode, &[&l.target], 0, false))),
             Cell::count(l.triangles),
             Cell::number(l.build_ms, format!("{}{}", number(l.build_ms), kept)),
             Cell::number(l.compile_ms, number(l.compile_ms)),
             Cell::number(l.upload_ms, number(l.upload_ms)),
-            Cell { text: super::format::bytes(l.device_bytes), value: l.device_bytes.into() },
-        ]);
+            size(l.device_bytes),
+        ];
+        if has_photons {
+            row.push(if l.photon_map_bytes > 0 { size(l.photon_map_bytes) } else { Cell::empty() });
+        }
+        table.rows.push(row);
     }
     table
 }
@@ -273,6 +285,20 @@ pub(super) fn spp_levels(spp: impl Iterator<Item = u32>) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::records::{Environment, Load, Record};
+
+    #[test]
+    fn the_photon_map_of_a_pass_stands_beside_the_memory_of_the_scene_where_there_is_one() {
+        let load = |target: &str, photon_map_bytes| {
+            Load { target: target.into(), device_bytes: 512, photon_map_bytes, ..Load::default() }.into()
+        };
+        let table = |loads| load_table(&Study::from_records(loads, Environment::default()));
+        let with = table(vec![load("a+path", 0), load("a+vcm", 3 << 20)]);
+        assert_eq!(with.columns.last().unwrap().title, "Photon map");
+        let last: Vec<&str> = with.rows.iter().map(|row| row.last().unwrap().text.as_str()).collect();
+        assert_eq!(last, ["", "3.0 MiB"]);
+        let without = table(vec![load("a+path", 0)]);
+        assert_eq!((without.columns.last().unwrap().title.as_str(), without.notes.len()), ("Memory", 0));
+    }
 
     #[test]
     fn a_load_from_the_cache_says_so_and_records_from_before_the_cache_do_not() {

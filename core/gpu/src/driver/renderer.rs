@@ -170,6 +170,13 @@ impl<D: Device> Renderer for Wavefront<D> {
         self.device.info()
     }
 
+    fn photon_map_bytes(&self, settings: &Settings) -> u64 {
+        let kind = self.device.limits().kind;
+        let structure = default_config(settings.mode, kind, settings.integrator).structure;
+        let light_paths = settings.width.saturating_mul(settings.height);
+        plan(settings.integrator).bytes_of_photon_map(structure, light_paths, settings.bounces)
+    }
+
     fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
         settings.validate()?;
         settings.check_scene(scene)?;
@@ -229,6 +236,7 @@ impl<D: Device> Renderer for Wavefront<D> {
             compile_ms: ms(compile),
             upload_ms: ms(upload),
             device_bytes,
+            photon_map_bytes: self.photon_map_bytes(settings),
             samples_at_once: Some(samples_at_once(settings.width * settings.height, capacity)),
         })
     }

@@ -184,6 +184,20 @@ fn a_photon_map_that_does_not_fit_is_refused_with_its_size_before_anything_is_al
 }
 
 #[test]
+fn the_size_of_a_photon_map_is_known_before_the_load_and_in_its_report() {
+    let settings = Settings { width: 100, height: 10, integrator: Integrator::Bpm, ..Settings::default() };
+    let (device, log) = Recorder::new(ROOMY);
+    let mut renderer = Wavefront::new(device);
+    // Three photons of 48 bytes a light sub-path, twice, and two words for each of 1024 buckets
+    let bytes = 2 * 1000 * 3 * 48 + 2 * 4 * 1024;
+    assert_eq!(renderer.photon_map_bytes(&settings), bytes);
+    assert_eq!(log.borrow().allocations, 0);
+    assert_eq!(renderer.load(&scene(), &settings).unwrap().photon_map_bytes, bytes);
+    let path = Settings { integrator: Integrator::Path, ..settings };
+    assert_eq!(renderer.load(&scene(), &path).unwrap().photon_map_bytes, 0);
+}
+
+#[test]
 fn a_batch_whose_photons_merge_is_a_whole_sample_index_of_the_film() {
     let (device, log) = Recorder::new(ROOMY);
     let mut renderer = Wavefront::new(device);

@@ -14,7 +14,7 @@ mod vcm;
 
 use crate::counters_len;
 use crate::header::Header;
-use crate::signatures::{ArgumentType, COUNTERS, Kernel, PACKED, U32};
+use crate::signatures::{ArgumentType, COUNTERS, Kernel, PACKED, PHOTON, U32};
 use lockstep_core::merging::buckets;
 use lockstep_core::{Integrator, Structure};
 
@@ -183,6 +183,13 @@ impl Plan {
             (buffer.what, len * buffer.of.size as u64)
         };
         self.buffers(structure).map(bytes).collect()
+    }
+
+    /// Bytes of the photons of so many light sub-paths and of their grid, 0 for integrators without photons.
+    pub fn bytes_of_photon_map(&self, structure: Structure, paths: u32, bounces: u32) -> u64 {
+        let of_photons = |buffer: &Buffer| buffer.of == PHOTON || matches!(buffer.len, Len::Buckets);
+        let sized = self.buffers(structure).zip(self.bytes_of_buffers(structure, paths, bounces));
+        sized.filter(|(buffer, _)| of_photons(buffer)).map(|(_, (_, bytes))| bytes).sum()
     }
 
     fn per_path(&self, structure: Structure, bounces: u32) -> impl Iterator<Item = u64> {

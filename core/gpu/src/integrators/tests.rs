@@ -85,6 +85,8 @@ fn a_photon_map_keeps_every_vertex_twice_and_its_size_is_known_beforehand() {
         }
         assert_eq!(bytes(plan, "counts of photons"), 4 * 1024);
         assert_eq!(bytes(plan, "buckets of photons"), 4 * 1024);
+        let whole = plan.bytes_of_photon_map(WAVEFRONT, paths, 3);
+        assert_eq!(whole, 2 * 1000 * 3 * 48 + 2 * 4 * 1024, "{}", plan.integrator);
     }
     assert_eq!(bytes(vcm, "vertices of light sub-paths"), 1000 * 2 * 7 * 16);
     assert_eq!(bytes(bpm, "vertices of light sub-paths"), 16);
