@@ -26,7 +26,7 @@ const UNBIASED: [Integrator; 2] = [Integrator::Path, Integrator::Bpt];
 /// The share of one linear MSE that is the reference's own, 0 to 1, or why it is not known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ReferenceShare {
-    /// What equal estimators and numbers of samples lead to expect.
+    /// The share that equal estimators lead to expect by their numbers of samples.
     Expected(f64),
     /// From an error of the reference that the study tells.
     Measured {
