@@ -274,7 +274,7 @@ typedef struct {
     float connect;
 } MergeRatios;
 
-/* What the merges of a pass need. Zero without merging. */
+/* Parameters of the merges of a pass; zero without merging. */
 typedef struct LS_ALIGN16 {
     Vec3 origin;
     float cells_per_unit;

@@ -60,7 +60,7 @@ LS_CALL Scatter bsdf_sample_multiple(Surface s, Vec3 wo, float u0, float u1, flo
         wi = bsdf_recovered_direction(lobe, u0, u1, u2);
         single = bsdf_evaluate_single(s, wo, wi);
     } else {
-        /* What was sampled is known to more digits than from its direction */
+        /* The weight of the sample has more digits than its direction gives */
         Scatter scattered = bsdf_sample_single(s, wo, bsdf_recovered_rest_of(lobe, u0), u1, u2);
         if (scattered.pdf <= 0.0f) {
             return bsdf_absorbed();

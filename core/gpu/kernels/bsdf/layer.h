@@ -1,7 +1,7 @@
 /* The directional albedo of a dielectric layer: the share of light that a GGX lobe with Schlick Fresnel
  * reflects, in closed form. The counterpart is bsdf/layer.rs, which gives the reasons. */
 
-/* What the albedo depends on besides direction and reflectance: the share of the reflectance that is lost at
+/* Terms of the albedo besides direction and reflectance: the share of the reflectance that is lost at
  * normal incidence; the limit of the rising part at the horizon, and its value at normal incidence. */
 typedef struct {
     float lost;

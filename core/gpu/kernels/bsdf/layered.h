@@ -260,7 +260,7 @@ LS_FN LayeredLobes bsdf_lobe_shapes_new(Surface s, SurfaceLayers layers, LayerAx
     l.above.clearcoat = layers.clearcoat;
     l.above.clearcoat_f0 = layers.clearcoat_f0;
     l.above.albedos = layers.albedos;
-    /* What layers let through on the way out */
+    /* Shares that layers let through on the way out */
     l.coat_out = bsdf_above_coat(l.above, bsdf_layer_axes_wo_in_coat(axes, wo).z);
     l.sheen_out = bsdf_above_sheen(l.above, wo.z);
     float base_out = bsdf_above_base(l.above, wo.z);

@@ -152,7 +152,7 @@ LS_FN WideExtent wide_padded(WideSlabs slabs, WideExtent extent, LS_F32X8 pad, u
     return wide_across(slabs, LS_F32X8_SUB(extent.least, pad), LS_F32X8_ADD(extent.greatest, pad), axis);
 }
 
-/* The same for the padded boxes of a block's triangles, as intersect_clipped_box computes them. */
+/* Entries into the padded boxes of a block's triangles, as intersect_clipped_box computes them. */
 LS_FN WideMet wide_slabs_intersect_triangles(SceneRef scene, WideSlabs slabs, u32 block) {
     WideExtent x = wide_extent(scene, block, 0u);
     WideExtent y = wide_extent(scene, block, 1u);

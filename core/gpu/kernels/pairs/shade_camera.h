@@ -1,7 +1,7 @@
 /* Vertices of camera sub-paths: adds the light that is hit, samples lights, stores vertices for connections and
  * merges, and continues the sub-paths. core/gpu/src/signatures.rs declares the kernel's parameters. */
 
-/* What the shading of a hit of a camera sub-path leaves to do. */
+/* Work that the shading of a hit of a camera sub-path leaves to other stages. */
 typedef struct {
     bool continues;
     bool merges;

@@ -4,7 +4,7 @@
 #define VERTEX_RECORDS 7u
 /* Set beside the side of a stored surface that has layers. */
 #define STORED_LAYERS 2u
-/* The same of one that keeps the light which scatters more than once. */
+/* Marks a stored surface that keeps the light which scatters more than once. */
 #define STORED_MULTISCATTER 4u
 
 LS_FN void store_sub_path(LS_GLOBAL Packed *path_origin, LS_GLOBAL Packed *path_direction,

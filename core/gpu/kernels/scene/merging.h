@@ -43,7 +43,7 @@ LS_FN u32 merging_merging_bucket(Merging merging, Cell cell) {
     return ((mixed ^ mixed >> 16) + cell.at[0]) & merging.bucket_mask;
 }
 
-/* Whether vertices at these positions merge. */
+/* True where vertices at these positions merge. */
 LS_FN bool merging_merging_contains(Merging merging, Vec3 a, Vec3 b) {
     Vec3 between = vec3_sub(a, b);
     return vec3_dot(between, between) <= merging.radius2;

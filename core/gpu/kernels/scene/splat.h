@@ -1,4 +1,4 @@
-/* What contributions of light and camera sub-paths add to the film. The counterpart of core/src/splat.rs. */
+/* Splats: contributions of light and camera sub-paths to the film. The counterpart of core/src/splat.rs. */
 
 #define MAX_SPLAT_RADIANCE 1048576.0f
 #define SPLAT_STRIDE 512u

@@ -32,7 +32,7 @@ LS_FN void store_vec3(LS_GLOBAL u32 *y, Vec3 v) {
     }                                                                                                           \
     LS_FN void probe_##name(LS_GLOBAL const u32 *x, LS_GLOBAL u32 *y)
 
-/* The same for a function that reads the scene. */
+/* A probe of a function that reads the scene. */
 #define LS_SCENE_PROBE(name, words_in, words_out)                                                               \
     LS_FN void probe_##name(SceneRef scene, LS_GLOBAL const u32 *x, LS_GLOBAL u32 *y);                          \
     LS_KERNEL void ls_probe_##name(LS_SCENE_PARAMETERS, u32 count, LS_GLOBAL const u32 *LS_RESTRICT inputs,     \
@@ -114,7 +114,7 @@ LS_PROBE(word_arithmetic, 2, 3) {
     OUT_F(2, IN_F(0) * IN_F(1));
 }
 
-/* What a compiler would contract if it were allowed to. */
+/* Products and sums, which a compiler would contract if it were allowed to. */
 LS_PROBE(word_multiply_add, 3, 2) {
     OUT_F(0, IN_F(0) * IN_F(1) + IN_F(2));
     OUT_F(1, IN_F(2) - IN_F(0) * IN_F(1));
@@ -580,7 +580,7 @@ LS_FN Surface probe_surface(LS_GLOBAL const u32 *x) {
     return s;
 }
 
-/* The same, and whether it keeps the light that scatters more than once. */
+/* A surface that may keep the light that scatters more than once. */
 LS_FN Surface probe_keeping_surface(SceneRef scene, LS_GLOBAL const u32 *x) {
     Surface s = probe_surface(x);
     s.multiscatter = (IN_U(8) & 2u) != 0u;
@@ -917,7 +917,7 @@ LS_SCENE_PROBE(path_shade, 19, 29) {
     probe_store_interiors(y + 27, path.interiors);
 }
 
-/* The same for ambient occlusion. */
+/* Shading of ambient occlusion. */
 LS_SCENE_PROBE(ao_shade, 10, 8) {
     Pass pass;
     PathState path;

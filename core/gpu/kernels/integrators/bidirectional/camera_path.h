@@ -16,7 +16,7 @@ typedef struct {
     float weight;
 } Emitted;
 
-/* What a hit emits, and the vertex there. */
+/* Emission at a hit, and the vertex there. */
 typedef struct {
     Emitted emitted;
     PathVertex vertex;
@@ -82,7 +82,7 @@ LS_FN Emitted camera_path_camera_path_emitted(SceneRef scene, CameraPath path, u
     return camera_path_emission(value, weights_hit_light(path.partial, direct_pdf, emission_pdf, cosine));
 }
 
-/* What the hit of the extension ray of a bounce emits, and the vertex there; no vertex where the sub-path
+/* Emission at the hit of the extension ray of a bounce, and the vertex there; no vertex where the sub-path
  * ends, as at its `last` bounce. */
 LS_FN Arrival camera_path_camera_path_arrive(SceneRef scene, CameraPath path, u32 bounce, bool last, Hit hit) {
     Arrival arrival;

@@ -1,7 +1,7 @@
 /* Photons, and their merges with vertices of camera sub-paths. The counterpart of
  * core/transport/src/integrators/bidirectional/photon.rs. */
 
-/* What a merge adds; `wanted` is false where no light is scattered. */
+/* Contribution of a merge; `wanted` is false where no light is scattered. */
 typedef struct {
     bool wanted;
     Vec3 value;
@@ -20,7 +20,7 @@ LS_FN Photon photon_photon_new(PathVertex vertex, u32 bounce) {
     return photon;
 }
 
-/* Whether the full path of a merge with a vertex of a camera sub-path has at most so many bounces. */
+/* True where the full path of a merge with a vertex of a camera sub-path has at most so many bounces. */
 LS_FN bool photon_photon_is_within(Photon photon, u32 bounce, u32 bounces) {
     return photon.bounce + bounce < bounces;
 }

@@ -31,7 +31,7 @@
 #define EMISSION_WEIGHT(among_all, specular) PAIR_WEIGHT(among_all)
 #endif
 
-/* Whether a camera sub-path can find light beyond a vertex, `specular` where all its vertices are, and the weight
+/* True where a camera sub-path can find light beyond a vertex, `specular` where all its vertices are, and the weight
  * of a merge. */
 #if defined(LS_MERGE_FIRST)
 #define CAMERA_CONTINUES(pass, bounce, specular) (specular)

@@ -53,7 +53,7 @@ LS_FN float weights_partial_weights_sum(PartialWeights p, float reverse_pdf, Mer
     return p.vcm + p.vc * reverse_pdf + ratios.merge;
 }
 
-/* The same seen from a merge at the surface. */
+/* The sum seen from a merge at the surface. */
 LS_FN float weights_partial_weights_sum_of_merge(PartialWeights p, float reverse_pdf, MergeRatios ratios) {
     return p.vcm * ratios.connect + p.vm * reverse_pdf;
 }
