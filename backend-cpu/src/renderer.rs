@@ -255,7 +255,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         film.invalid = loaded.invalid;
         if let Some((_, splats)) = &loaded.pairs {
             film.sums = splats.sums();
-            return Ok(());
+            return film.check_sums();
         }
         for tile in &loaded.tiles {
             for (&pixel, sum) in tile.pixels.iter().zip(&tile.sums) {

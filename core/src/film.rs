@@ -130,6 +130,25 @@ impl Film {
     /// Bytes of a pixel: three sums.
     pub const PIXEL_BYTES: u64 = size_of::<[i64; 3]>() as u64;
 
+    /// Checks that no sum has overflowed, as sums of integrators that splat can ([`crate::splat`]). Nothing negative is added,
+    /// so a sum that has left the range of its integer is negative, until it has done so twice.
+    ///
+    /// # Errors
+    /// [`Error::Contract`] with the pixel.
+    pub fn check_sums(&self) -> Result<()> {
+        let Some(pixel) = self.sums.iter().position(|sum| sum.iter().any(|&channel| channel < 0)) else {
+            return Ok(());
+        };
+        let (x, y) = (pixel % self.width as usize, pixel / self.width as usize);
+        Err(Error::Contract {
+            actor: "film".into(),
+            message: format!(
+                "the sum of pixel {x},{y} over {} samples per pixel has overflowed: render fewer, or a darker scene",
+                self.spp
+            ),
+        })
+    }
+
     /// Checks a size without taking memory for it.
     ///
     /// # Errors

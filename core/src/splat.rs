@@ -9,7 +9,8 @@
 //! A contribution is at most [`MAX_SPLAT_RADIANCE`], 2^43 units, so a pixel holds [`MAX_CONTRIBUTIONS`] of
 //! them without overflow, whatever they are. In units of radiance: a sum overflows where the mean radiance of
 //! a pixel times the samples per pixel reaches 2^40, at [`crate::film::MAX_SPP`] a mean of 2^24. That is the
-//! limit of a single sample of [`crate::film::quantize`], too.
+//! limit of a single sample of [`crate::film::quantize`], too. Beyond it a sum wraps and turns negative, and the film is
+//! refused when it is read ([`crate::film::Film::check_sums`]).
 //!
 //! # Merges
 //!
@@ -152,6 +153,19 @@ mod tests {
         let units_of_mean = |mean: f64| mean * f64::from(MAX_SPP) * f64::from(UNITS_PER_RADIANCE);
         assert!(units_of_mean(f64::from(crate::film::MAX_SAMPLE_RADIANCE)) < 2f64.powi(63));
         assert_eq!(units_of_mean(2f64.powi(24)), 2f64.powi(63));
+    }
+
+    #[test]
+    fn a_sum_that_overflows_is_refused() {
+        let mut film = crate::Film::new(3, 2).unwrap();
+        let mut invalid = InvalidSamples::default();
+        let [largest, ..] = quantize(Vec3::splat(f32::MAX), key(0), TECHNIQUE, &mut invalid);
+        let most = i64::try_from(MAX_CONTRIBUTIONS).unwrap();
+        film.sums[4][1] = largest.wrapping_mul(most);
+        film.check_sums().unwrap();
+        film.sums[4][1] = film.sums[4][1].wrapping_add(largest);
+        let refused = film.check_sums().unwrap_err().to_string();
+        assert!(refused.contains("pixel 1,1"), "{refused}");
     }
 
     #[test]

@@ -269,7 +269,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         }
         loaded.film.download_into(&mut self.device, &mut film.sums)?;
         (film.spp, film.invalid) = (loaded.spp, loaded.invalid);
-        Ok(())
+        film.check_sums()
     }
 
     fn kernel_configs(&self) -> Vec<KernelConfig> {
