@@ -6,14 +6,16 @@ use lockstep_conformance::{require, scenes};
 use lockstep_core::math::rng::pcg4d;
 use lockstep_core::{Backend, Error, Film, Integrator, OpenOptions, Renderer, Scene, Settings};
 use lockstep_cpu::{BVH_TARGET, Cpu};
+use lockstep_cuda::Cuda;
 use lockstep_opencl::Opencl;
 use std::ops::Range;
 
 /// Integrators whose samples are whole passes, the photons of all pixels included.
 const INTEGRATORS: [Integrator; 3] = [Integrator::Vcm, Integrator::Ppm, Integrator::Bpm];
 
-/// OpenCL runtimes that may take part.
-const RUNTIMES: [&str; 2] = ["opencl@pocl", "opencl@intel"];
+/// Targets that may take part beside the processor, each with its backend.
+const TARGETS: [(&str, &dyn Backend); 4] =
+    [("opencl@pocl", &Opencl), ("opencl@intel", &Opencl), ("opencl@nvidia", &Opencl), ("cuda@0", &Cuda)];
 
 /// Scenes that the full form renders at every level of samples.
 const LEVEL_SCENES: [&str; 5] = ["cornell", "weekend", "caustic", "lantern", "looking-glass"];
@@ -35,12 +37,12 @@ struct Part {
 }
 
 impl Group {
-    /// The processor and every OpenCL runtime; `None` without any, since a group has several targets.
+    /// The processor and every other target that is here; `None` without any, since a group has several targets.
     fn open() -> Option<Self> {
         let options = OpenOptions::default();
         let mut targets = vec![(BVH_TARGET, Cpu.open(BVH_TARGET, &options).unwrap())];
-        for name in RUNTIMES {
-            targets.extend(require::present(name, Opencl.open(name, &options)).map(|found| (name, found)));
+        for (name, backend) in TARGETS {
+            targets.extend(require::present(name, backend.open(name, &options)).map(|found| (name, found)));
         }
         let rendered = vec![0; targets.len()];
         (targets.len() > 1).then_some(Self { targets, rendered })
