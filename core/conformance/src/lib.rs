@@ -66,6 +66,7 @@ mod check;
 mod configs;
 mod contract;
 mod fast;
+mod furnaces;
 mod identity;
 mod layers;
 mod outcome;

@@ -1,5 +1,6 @@
 //! Light transport against closed forms and statistics.
 
+use crate::furnaces::{Furnace, furnaces};
 use crate::statistics::{mean_and_variance, welch_t};
 use crate::{Checked, During, Outcome, Subject, made, mean, render, scenes, tolerances};
 use lockstep_core::math::vec3::{Vec3, vec3};
@@ -26,47 +27,9 @@ fn mean_of(
 /// White furnace: under an environment of radiance one, energy-conserving surfaces are invisible and lossy
 /// ones darker.
 pub(crate) fn furnaces_are_white(subject: &Subject<'_>) -> Checked {
-    let white = [1.0; 3];
-    let conserving = [
-        ("diffuse", Material::diffuse(white), 3),
-        ("smooth conductor", Material::conductor(white, 0.0), 3),
-        ("smooth dielectric", Material::dielectric(1.5, 0.0), 64),
-        ("matched dielectric", Material::dielectric(1.0, 0.0), 8),
-    ];
-    for (name, material, bounces) in conserving {
-        let found = mean_of(subject, scenes::furnace(material), &square(64, bounces), 256)?;
-        assert!((found - 1.0).abs() <= tolerances::FURNACE, "furnace: {name}: {found}, expected 1");
-    }
-    // Rough surfaces that keep the light which scatters more than once
-    let wall = Material { transmission: 1.0, ..Material::principled(white, 0.5, 0.9) };
-    let keeping = [
-        ("conductor", Material::conductor(white, 0.4)),
-        ("rough conductor", Material::conductor(white, 1.0)),
-        ("dielectric", Material::dielectric(1.5, 0.4)),
-        ("rough dielectric", Material::dielectric(1.8, 1.0)),
-        ("metal and thin wall", wall),
-    ];
-    for (name, material) in keeping {
-        let material = Material { flags: Material::MULTISCATTER, ..material };
-        let found = mean_of(subject, scenes::furnace(material), &square(64, 64), 64)?;
-        let limit = tolerances::FURNACE_MULTISCATTER;
-        assert!((found - 1.0).abs() <= limit, "furnace: {name} that keeps all light: {found}, expected 1");
-    }
-    let thin = Material { transmission: 1.0, ..Material::principled(white, 0.0, 0.3) };
-    let lossy = [
-        ("rough conductor", Material::conductor(white, 0.5), 8, 0.5),
-        ("rough dielectric", Material::dielectric(1.5, 0.4), 32, 0.5),
-        ("principled", Material::principled(white, 0.0, 0.5), 8, 0.985),
-        ("rough principled", Material::principled(white, 0.0, 1.0), 8, 0.985),
-        ("principled metal", Material::principled(white, 1.0, 0.2), 8, 0.5),
-        ("thin wall", thin, 16, 0.5),
-    ];
-    for (name, material, bounces, least) in lossy {
-        let found = mean_of(subject, scenes::furnace(material), &square(64, bounces), 64)?;
-        assert!(found <= 1.0 + tolerances::FURNACE_EXCESS, "furnace: {name}: {found}, expected at most 1");
-        assert!(found > least, "furnace: {name}: {found}, expected at least {least}");
-    }
-    Ok(())
+    let tolerances = [tolerances::FURNACE, tolerances::FURNACE_MULTISCATTER];
+    let check = |of: &Furnace| of.check(subject, &Settings::default(), of.spp([256, 64]), tolerances);
+    furnaces().iter().try_for_each(check)
 }
 
 /// Irradiance over pi times albedo, for a uniform sky and for a ball of light.

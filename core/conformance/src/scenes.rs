@@ -11,6 +11,7 @@ use lockstep_core::scene::{
     AlphaMode, EnvironmentLight, Flatten, IDENTITY, Layers, Material, MeshData, PunctualLight, Sampler,
     Scene, SceneBuilder, Sphere, TextureTransform, Vertex, Wrap,
 };
+use nested::cuboid;
 
 /// A horizontal square about the origin, facing up.
 fn floor(half: f32, material: u32) -> MeshData {
@@ -257,6 +258,34 @@ pub fn small_and_large_light() -> Result<Scene> {
     b.build()
 }
 
+/// A closed box of diffuse walls with a matte ball in it. The lamp faces the ceiling, so light scatters twice before it
+/// reaches most of what is seen.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn indirectly_lit_room() -> Result<Scene> {
+    let mut b = SceneBuilder::new("indirectly-lit-room");
+    b.camera = spot_camera(vec3(0.0, 1.0, 1.4), vec3(0.0, 0.8, 0.0), 70.0);
+    let walls = b.material(Material::diffuse([0.7, 0.6, 0.5]));
+    let matte = b.material(Material::diffuse([0.3, 0.5, 0.7]));
+    let lamp = b.material(Material::emitter([6.0, 5.0, 4.0]));
+    place(&mut b, cuboid([-1.5, 0.0, -1.5], [1.5, 2.0, 1.5], walls));
+    place(&mut b, ball([-0.5, 0.4, -0.3], 0.4, matte));
+    let mut panel = floor(0.5, lamp);
+    panel.positions.iter_mut().for_each(|p| p[1] = 1.3);
+    place(&mut b, panel);
+    b.build()
+}
+
+/// Ten scenes on which integrators are compared: every kind of light and of surface, in the open and in a closed room.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn compared() -> Result<Vec<Scene>> {
+    let others = [small_and_large_light(), indirectly_lit_room(), everything_from_both_sides(), layered()];
+    LIGHTS.iter().map(|&light| lit_by(light)).chain(others).collect()
+}
+
 /// A light of [`lit_by`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LitBy {
@@ -302,33 +331,57 @@ pub fn lit_by(light: LitBy) -> Result<Scene> {
         let m = b.material(material);
         place(&mut b, ball([i as f32 * 0.7 - 1.4, 0.35, 0.3 * (i % 2) as f32], 0.3, m));
     }
-    // Normals that lean away from the geometry, so that shading normals matter
     let wall_material = b.material(Material::diffuse([0.5, 0.6, 0.7]));
+    place(&mut b, leaning_wall([0.0, 2.0], -1.0, wall_material));
+    add_light(&mut b, light);
+    b.build()
+}
+
+/// Diffuse surfaces that hang apart in the open under one light: a floor, a ball, and a wall whose normals lean. No points
+/// that see each other are near, so contributions of every technique alone are bounded.
+///
+/// # Errors
+/// As [`SceneBuilder::build`].
+pub fn apart(light: LitBy) -> Result<Scene> {
+    let mut b = SceneBuilder::new(format!("apart-under-{light:?}").to_lowercase());
+    b.camera = spot_camera(vec3(0.0, 1.2, 4.0), vec3(0.0, 0.4, 0.0), 40.0);
+    let ground = b.material(Material::diffuse([0.8, 0.7, 0.6]));
+    let matte = b.material(Material::diffuse([0.5, 0.7, 0.9]));
+    place(&mut b, floor(1.5, ground));
+    place(&mut b, ball([0.3, 0.7, 0.2], 0.3, matte));
+    place(&mut b, leaning_wall([0.4, 1.2], -2.2, matte));
+    add_light(&mut b, light);
+    b.build()
+}
+
+/// An upright board between two heights whose normals lean away from its geometry, so that shading normals matter.
+fn leaning_wall([low, high]: [f32; 2], z: f32, material: u32) -> MeshData {
     let lean = |x: f32| Vertex {
         normal: lockstep_core::math::vec3::normalize(vec3(0.6 * x, 0.2, 1.0)),
         ..Vertex::PLAIN
     };
-    place(
-        &mut b,
-        MeshData {
-            positions: vec![[-2.0, 0.0, -1.0], [2.0, 0.0, -1.0], [2.0, 2.0, -1.0], [-2.0, 2.0, -1.0]],
-            vertices: vec![lean(-1.0), lean(1.0), lean(1.0), lean(-1.0)],
-            triangles: vec![[0, 1, 2], [0, 2, 3]],
-            materials: vec![wall_material],
-            ..MeshData::default()
-        },
-    );
+    MeshData {
+        positions: vec![[-2.0, low, z], [2.0, low, z], [2.0, high, z], [-2.0, high, z]],
+        vertices: vec![lean(-1.0), lean(1.0), lean(1.0), lean(-1.0)],
+        triangles: vec![[0, 1, 2], [0, 2, 3]],
+        materials: vec![material],
+        ..MeshData::default()
+    }
+}
+
+/// Adds the light of [`lit_by`].
+fn add_light(b: &mut SceneBuilder, light: LitBy) {
     match light {
         LitBy::Triangles => {
             let lamp = b.material(Material::emitter([2.0, 1.8, 1.5]));
             let mut ceiling = floor(1.5, lamp);
             ceiling.positions.iter_mut().for_each(|p| p[1] = 1.5);
             ceiling.triangles.iter_mut().for_each(|t| t.swap(1, 2));
-            place(&mut b, ceiling);
+            place(b, ceiling);
         }
         LitBy::Sphere => {
             let lamp = b.material(Material::emitter([30.0, 25.0, 20.0]));
-            place(&mut b, ball([-0.5, 1.6, 0.8], 0.2, lamp));
+            place(b, ball([-0.5, 1.6, 0.8], 0.2, lamp));
         }
         LitBy::Point => {
             b.light(PunctualLight::Point { position: vec3(0.5, 1.8, 1.0), intensity: vec3(4.0, 3.0, 3.0) });
@@ -354,7 +407,6 @@ pub fn lit_by(light: LitBy) -> Result<Scene> {
             };
         }
     }
-    b.build()
 }
 
 /// [`everything`] without culling, for integrators with paths from lights.

@@ -7,11 +7,14 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests: a panic is their verdict")]
 
 mod bias;
+mod caustics;
 mod convergence;
 mod hits;
 mod merges;
 mod mutants;
 mod partitions;
+mod techniques;
+mod tiles;
 
 use lockstep_conformance::require;
 use lockstep_core::Scene;

@@ -221,12 +221,6 @@ fn recursive(path: &Densities, ratios: MergeRatios) -> Weights {
     Weights { connections: weights.into_iter().map(f64::from).collect(), merges }
 }
 
-fn all_scenes() -> Vec<Scene> {
-    let mut all: Vec<Scene> = scenes::LIGHTS.iter().map(|&light| scenes::lit_by(light).unwrap()).collect();
-    all.extend([scenes::small_and_large_light().unwrap(), scenes::everything_from_both_sides().unwrap()]);
-    all
-}
-
 /// The techniques of a test: with connections, with merges, or with both.
 fn merges_of(scene: &Scene, connects: bool, merges: bool) -> Merging {
     let integrator = match (connects, merges) {
@@ -254,11 +248,11 @@ fn weights_of_all_merges_sum_to_one_and_are_those_of_brute_force() {
 }
 
 fn compare_weights(connects: bool, merges: bool) {
-    let (mut paths, mut off, mut largest) = (0, 0, 0.0f64);
-    for scene in all_scenes() {
+    let (mut paths, mut off, mut largest) = (0u32, 0u32, 0.0f64);
+    for scene in scenes::compared().unwrap() {
         let camera = scene.camera.frame(SETTINGS.width, SETTINGS.height);
         let merging = merges_of(&scene, connects, merges);
-        for (key, pair) in pairs(&scene, merging, 96) {
+        for (key, pair) in pairs(&scene, merging, 32) {
             for connection in
                 pair.connections.iter().filter(|c| c.technique.light >= 2 && c.technique.camera >= 2)
             {
@@ -286,14 +280,17 @@ fn compare_weights(connects: bool, merges: bool) {
                 // The weight that the integrator gave the connection, whose densities are of sampled directions
                 let own = f64::from(connection.weight);
                 let expected = brute.connections[technique.light as usize];
-                let smooth =
-                    path.surfaces.iter().any(|s| s.specular || s.pdf_to_camera.max(s.pdf_to_light) > 100.0);
+                let smooth = path
+                    .surfaces
+                    .iter()
+                    .any(|s| s.specular || s.pdf_to_camera.max(s.pdf_to_light) > tolerances::STEEP_DENSITY);
                 let is_off = connects && (own - expected).abs() > tolerances::WEIGHTS_AS_TRACED;
-                off += usize::from(!smooth && is_off);
+                off += u32::from(!smooth && is_off);
             }
         }
     }
     println!("{paths} paths, largest error of a sum {largest:e}; {off} weights as traced are off");
-    assert!(off * 1000 < paths, "{off} of {paths} weights as traced are not those of brute force");
+    let most = tolerances::WEIGHTS_AS_TRACED_OFF * f64::from(paths);
+    assert!(f64::from(off) < most, "{off} of {paths} weights as traced are not those of brute force");
     assert!(paths >= 100_000, "only {paths} paths");
 }

@@ -149,7 +149,7 @@ pub fn nested() -> Result<Scene> {
 }
 
 /// A box with these opposite corners, its faces outwards.
-fn cuboid(low: [f32; 3], high: [f32; 3], material: u32) -> MeshData {
+pub(super) fn cuboid(low: [f32; 3], high: [f32; 3], material: u32) -> MeshData {
     let corner = |i: u32| [0, 1, 2].map(|axis| if i >> axis & 1 == 0 { low[axis] } else { high[axis] });
     let faces = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
     let triangles = faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
