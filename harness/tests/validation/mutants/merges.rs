@@ -12,36 +12,41 @@ pub(super) struct MergeMutant {
     pub(super) name: &'static str,
     /// The edit that makes the mutant.
     pub(super) edit: SourcePatch,
+    /// The render that shows it, of [`super::MERGE_STAGES`].
+    pub(super) stage: usize,
     /// Whether the mutant shows beyond the noise of the images.
     pub(super) beyond_noise: bool,
 }
 
 pub(super) const MERGE_MUTANTS: [MergeMutant; 5] = [
     MergeMutant {
-        name: "photons of cells that share a bucket count in the visit of each",
+        name: "photons of cells that share a bucket count in the visit of each (SmallVCM's hash grid)",
         edit: edit(
             PHOTONS,
             "\n                && pair_same_cell(merging_merging_cell(pass.merging, position), cursor->cell)",
             "",
         ),
+        stage: 0,
         beyond_noise: false,
     },
     MergeMutant {
-        name: "flux is not divided by the cosine of its generation",
+        name: "flux is not divided by the cosine of its generation (RTProgressivePhotonMapper#1)",
         edit: edit(
             PHOTON,
             "LS_DIV(merging.normalization, vertex_vertex_cosine(camera, photon.from))",
             "merging.normalization",
         ),
+        stage: 0,
         beyond_noise: true,
     },
     MergeMutant {
-        name: "a photon's density of generation is 12 % too high",
+        name: "a photon's density of generation is 12 % too high (RTProgressivePhotonMapper#1)",
         edit: edit(
             PHOTON,
             "photon.throughput = vertex.throughput;",
             "photon.throughput = vec3_scale(vertex.throughput, 0.89f);",
         ),
+        stage: 0,
         beyond_noise: true,
     },
     MergeMutant {
@@ -52,7 +57,8 @@ pub(super) const MERGE_MUTANTS: [MergeMutant; 5] = [
             "vec3_dot(vec3_sub(position, around), vec3_sub(position, around)) <= pass.merging.radius2 \
              * sqrt(sqrt((float)(pass.first_sample + 1u) / (float)(pass.first_sample + 2u)))",
         ),
-        beyond_noise: false,
+        stage: 1,
+        beyond_noise: true,
     },
     MergeMutant {
         name: "photons are searched in one cell, and not in its neighbours",
@@ -62,6 +68,7 @@ pub(super) const MERGE_MUTANTS: [MergeMutant; 5] = [
             "cursor.range = merging_merging_cells_around(merging, position);\n    \
              cursor.range.first = cursor.range.last = merging_merging_cell(merging, position);",
         ),
+        stage: 0,
         beyond_noise: true,
     },
 ];

@@ -8,16 +8,17 @@ const LIGHT_PATH: &str = "core/gpu/kernels/integrators/bidirectional/light_path.
 const VERTEX: &str = "core/gpu/kernels/integrators/bidirectional/vertex.h";
 const WEIGHTS: &str = "core/gpu/kernels/integrators/bidirectional/weights.h";
 
+/// A number after a program's name is that of the thread that reports the mistake.
 pub(super) const PAIR_MUTANTS: [Mutant; 8] = [
     Mutant {
-        name: "emission is not weighted by the cosine at a lamp (brighter than path tracing)",
+        name: "emission is not weighted by the cosine at a lamp (mitsuba3#42: brighter than path tracing)",
         edits: &[edit(LIGHT_PATH, "LS_DIV(sample.cosine, path.pdf)", "LS_DIV(1.0f, path.pdf)")],
         quantity: Quantity::LightSubPath,
         fields: &["throughput on arrival"],
         stage: 0,
     },
     Mutant {
-        name: "light sub-paths are dimmed by a second cosine",
+        name: "light sub-paths are dimmed by a second cosine (RTProgressivePhotonMapper#1)",
         edits: &[edit(
             CONNECTIONS,
             "float geometry = LS_DIV(cosine, vertex_vertex_cosine(vertex, vertex.from) * distance2);",
@@ -28,7 +29,7 @@ pub(super) const PAIR_MUTANTS: [Mutant; 8] = [
         stage: 0,
     },
     Mutant {
-        name: "a light's density is 12 % too high",
+        name: "a light's density is 12 % too high (pbrt-v3#179)",
         edits: &[edit(
             LIGHT_PATH,
             "path.pdf = sample.pdf_position * sample.pdf_direction;",
@@ -39,7 +40,7 @@ pub(super) const PAIR_MUTANTS: [Mutant; 8] = [
         stage: 0,
     },
     Mutant {
-        name: "the geometry term of near vertices is bounded",
+        name: "the geometry term of near vertices is bounded (pbrt-v3#73)",
         edits: &[edit(
             CONNECTIONS,
             "float geometry = LS_DIV(of_light.cosine, vertex_vertex_cosine(light, light.from) * distance2);",
@@ -62,7 +63,7 @@ pub(super) const PAIR_MUTANTS: [Mutant; 8] = [
         stage: 0,
     },
     Mutant {
-        name: "a specular vertex keeps the technique that it rules out (specular, diffuse, specular)",
+        name: "a specular vertex keeps the technique that it rules out (pbrt-v4#326: specular, diffuse, specular)",
         edits: &[edit(
             WEIGHTS,
             "weights_new(0.0f, p.vc * cosine, p.vm * cosine)",
@@ -73,7 +74,7 @@ pub(super) const PAIR_MUTANTS: [Mutant; 8] = [
         stage: 1,
     },
     Mutant {
-        name: "evaluated densities are 0.93 of the sampled ones (weights do not add up to 1)",
+        name: "evaluated densities are 0.93 of the sampled ones (three-gpu-pathtracer#847: weights do not add up to 1)",
         edits: &[edit(
             VERTEX,
             "return surface_shading_frame_evaluate(here, wi);",
