@@ -6,11 +6,6 @@ pub const FURNACE: f64 = 1e-3;
 /// Mean radiance against 1 of a furnace of rough surfaces with multiple scattering: the error of interpolating their missing
 /// albedo, which adds up as light crosses a ball of glass.
 pub const FURNACE_MULTISCATTER: f64 = 1e-2;
-/// Mean radiance against 1 of a furnace of rough surfaces with multiple scattering by bidirectional path tracing, which is 2 %
-/// too bright where much light is reflected and much transmitted: the draws that choose lobes on light and on camera sub-paths
-/// of one bounce (`Block::LightBsdf` and `Block::Bsdf`) are equal in a quarter of all pairs, since their counters differ in the
-/// highest bit alone.
-pub const FURNACE_SHARED_DRAWS: f64 = 2.5e-2;
 /// How far above 1 a lossy material may appear in the furnace: three standard errors of its noise.
 pub const FURNACE_EXCESS: f64 = 1e-3;
 /// Irradiance against its closed form, relative; what published validation of light transport uses.
@@ -63,6 +58,10 @@ pub const WELCH_TILES: f64 = 4.48;
 /// Two-sided critical value of Student's t for 62 degrees of freedom at 1 % shared among the 400 tiles that merging
 /// integrators compare with the path tracer.
 pub const WELCH_MERGED_TILES: f64 = 4.56;
+/// Relative bias that merges alone may have under a spot, where a tile is dim and circles of merges reach beyond what it sees:
+/// 25 % in one tile at the radius of these tests. It is bias and no fault: t is 4.6, 17 and 26 for radii of 3, 10 and 30
+/// thousandths of the scene's, and below 3.3 for 1 thousandth.
+pub const MERGED_TILE_BIAS: f64 = 0.3;
 /// Two-sided critical value of Student's t for 62 degrees of freedom at 1 % shared among the 510 tiles and images in which
 /// techniques of bidirectional path tracing, and their sums by path length, are compared with the path tracer.
 pub const WELCH_TECHNIQUES: f64 = 4.63;
