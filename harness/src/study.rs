@@ -37,7 +37,8 @@ use lockstep_reports::records::{Difference, Divergence, DivergenceScope, Hits, R
 use lockstep_reports::study::{Study, files};
 use lockstep_reports::tables::{
     Table, efficiency_sentences, equal_time_devices_table, equal_time_integrators_table,
-    equal_time_sentences, once_a_group, reference_sentences, round_sentences, scaling_integrators_table, scaling_sentences,
+    equal_time_sentences, once_a_group, reference_sentences, round_sentences, scaling_integrators_table,
+    scaling_sentences,
 };
 use lockstep_reports::verdict::{StudyVerdict, verdict};
 use lockstep_setup as setup;
