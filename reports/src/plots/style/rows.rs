@@ -18,6 +18,9 @@ pub(crate) const BOTTOM: i32 = 42;
 /// Size of labels.
 pub(crate) const LABEL: i32 = 12;
 
+/// Most lines of a logarithmic axis.
+const DECADES: i32 = 40;
+
 /// An area to draw on.
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// The result of drawing.
@@ -40,14 +43,14 @@ pub(crate) struct Axis<'a> {
 }
 
 impl Axis<'_> {
-    /// The place of a value in drawing units.
+    /// The place of a value in drawing units; values beyond the edges are at them.
     pub(crate) fn x_of(&self, value: f64) -> i32 {
         let width = f64::from((self.right - self.left) * UNITS);
         let share = match self.least {
-            Some(least) => ((value / least).ln() / (self.longest / least).ln()).max(0.0),
+            Some(least) => (value / least).ln() / (self.longest / least).ln(),
             None => value / self.longest,
         };
-        self.left * UNITS + (share * width).round() as i32
+        self.left * UNITS + (share.clamp(0.0, 1.0) * width).round() as i32
     }
 
     /// The values that have a line.
@@ -59,8 +62,8 @@ impl Axis<'_> {
                 .take_while(|v| *v <= self.longest * 1.0001)
                 .collect();
         };
-        let decades = (0..).map(|i| least * 10f64.powi(i)).take_while(|v| *v <= self.longest * 1.0001);
-        decades.collect()
+        let decades = (0..DECADES).map(|i| least * 10f64.powi(i));
+        decades.take_while(|v| *v <= self.longest * 1.0001).collect()
     }
 
     /// Decimals of a tick's number: those of its decade on a logarithmic axis, those of all steps on a linear one.
@@ -102,5 +105,9 @@ mod tests {
         assert_eq!(numbers.collect::<Vec<_>>(), ["0.01", "0.1", "1", "10"]);
         let linear = Axis { least: None, longest: 1.0, ..axis };
         assert_eq!((linear.ticks().len(), linear.decimals(0.0)), (6, 1));
+        assert_eq!(
+            [-1.0, 0.0, 1.0, 1e300].map(|value| linear.x_of(value)),
+            [0, 0, 100, 100].map(|x| x * UNITS)
+        );
     }
 }
