@@ -86,8 +86,8 @@ mod tests {
             check_study_against(targets, &settings, Some(available)).err().map(|e| e.to_string())
         };
         let (host, gpu) = (device("cpu", 2), device("cuda", 132));
-        assert_eq!(refused(&[gpu.clone()], 600_000_000), None);
-        assert_eq!(refused(&[host.clone()], 800_000_000), None);
+        assert_eq!(refused(std::slice::from_ref(&gpu), 600_000_000), None);
+        assert_eq!(refused(std::slice::from_ref(&host), 800_000_000), None);
         let message = refused(&[host.clone(), host, gpu], 1_000_000_000).unwrap();
         assert!(
             message.starts_with("a study of 4000x1000 pixels on 3 targets needs 1.3 GB of memory"),

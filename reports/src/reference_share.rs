@@ -357,7 +357,7 @@ mod tests {
             match &mut record {
                 Record::Convergence(c) => c.errors.mse_linear *= factor,
                 Record::EqualTime(e) => e.errors.mse_linear *= factor,
-                _ => unreachable!("another kind"),
+                _ => panic!("another kind"),
             }
             record
         };
