@@ -12,7 +12,7 @@ pub struct Contents {
     pub material_kinds: u32,
     /// Bits of [`Material::flags`].
     pub material_flags: KnownBits,
-    /// Textures of materials: bit k for number k of [`material_textures`].
+    /// Textures of materials: bits 0 to 4 for base colour, metallic and roughness, normal map, emission and transmission.
     pub material_textures: u32,
     /// Materials that emit.
     pub emission: bool,

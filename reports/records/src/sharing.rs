@@ -18,7 +18,7 @@ pub struct Sharing {
     pub group: String,
     /// The targets that rendered.
     pub targets: Vec<String>,
-    /// How samples were shared; [`ALONE`] or [`AGAIN`] for one target.
+    /// How samples were shared; [`ALONE`] or [`AA_CONTROL`] for one target.
     pub schedule: String,
     /// Random seed.
     pub seed: u64,

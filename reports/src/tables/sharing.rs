@@ -14,7 +14,7 @@ pub struct Shared<'a> {
     /// Milliseconds of a pass.
     pub time: MedianInterval,
     /// The rate over the sum of the rates of all targets alone, round by round; over the first target's alone for
-    /// [`AGAIN`]; nothing for a target alone.
+    /// [`AA_CONTROL`]; nothing for a target alone.
     pub efficiency: Option<MedianInterval>,
 }
 
