@@ -58,10 +58,6 @@ pub const WELCH_TILES: f64 = 4.48;
 /// Two-sided critical value of Student's t for 62 degrees of freedom at 1 % shared among the 400 tiles that merging
 /// integrators compare with the path tracer.
 pub const WELCH_MERGED_TILES: f64 = 4.56;
-/// Relative bias that merges alone may have under a spot, where a tile is dim and circles of merges reach beyond what it sees:
-/// 25 % in one tile at the radius of these tests. It is bias and no fault: t is 4.6, 17 and 26 for radii of 3, 10 and 30
-/// thousandths of the scene's, and below 3.3 for 1 thousandth.
-pub const MERGED_TILE_BIAS: f64 = 0.3;
 /// Two-sided critical value of Student's t for 62 degrees of freedom at 1 % shared among the 510 tiles and images in which
 /// techniques of bidirectional path tracing, and their sums by path length, are compared with the path tracer.
 pub const WELCH_TECHNIQUES: f64 = 4.63;

@@ -2,6 +2,8 @@
 
 use lockstep_core::math::vec3::max_component;
 use lockstep_core::scene::{EnvironmentKind, LightKind, Material, MaterialKind, NONE, SceneData};
+#[cfg(test)]
+use lockstep_core::scene::{IDENTITY, MeshData, Scene, SceneBuilder};
 use std::fmt::Write as _;
 
 /// Contents of the scenes that a program renders. The source has them as constants, so that compilers drop the code
@@ -126,26 +128,30 @@ impl Contents {
     }
 }
 
+/// A diffuse triangle, and whatever is added to it.
+#[cfg(test)]
+pub(crate) fn one_triangle(edit: impl FnOnce(&mut SceneBuilder, &mut MeshData)) -> Scene {
+    let mut builder = SceneBuilder::new("t");
+    builder.material(Material::diffuse([0.5; 3]));
+    let mut mesh = MeshData {
+        positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+        triangles: vec![[0, 1, 2]],
+        materials: vec![0],
+        ..MeshData::default()
+    };
+    edit(&mut builder, &mut mesh);
+    let mesh = builder.mesh(mesh);
+    builder.instance(mesh, IDENTITY);
+    builder.build().unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_core::scene::{
-        IDENTITY, MeshData, Sampler, SceneBuilder, Texture, TextureTransform, Vertex,
-    };
+    use lockstep_core::scene::{Sampler, Texture, TextureTransform, Vertex};
 
     fn contents(edit: impl FnOnce(&mut SceneBuilder, &mut MeshData)) -> Contents {
-        let mut builder = SceneBuilder::new("t");
-        builder.material(Material::diffuse([0.5; 3]));
-        let mut mesh = MeshData {
-            positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
-            triangles: vec![[0, 1, 2]],
-            materials: vec![0],
-            ..MeshData::default()
-        };
-        edit(&mut builder, &mut mesh);
-        let mesh = builder.mesh(mesh);
-        builder.instance(mesh, IDENTITY);
-        Contents::of(&builder.build().unwrap())
+        Contents::of(&one_triangle(edit))
     }
 
     #[test]

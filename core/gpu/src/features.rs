@@ -118,6 +118,7 @@ impl Default for KernelFeatures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contents::one_triangle;
     use lockstep_core::scene::{
         Flatten, IDENTITY, Layers, Material, MeshData, SceneBuilder, Sphere, TextureTransform,
     };
@@ -130,18 +131,7 @@ mod tests {
         settings: &Settings,
         edit: impl FnOnce(&mut SceneBuilder, &mut MeshData),
     ) -> KernelFeatures {
-        let mut builder = SceneBuilder::new("t");
-        builder.material(Material::diffuse([0.5; 3]));
-        let mut mesh = MeshData {
-            positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
-            triangles: vec![[0, 1, 2]],
-            materials: vec![0],
-            ..MeshData::default()
-        };
-        edit(&mut builder, &mut mesh);
-        let mesh = builder.mesh(mesh);
-        builder.instance(mesh, IDENTITY);
-        let scene = builder.build().unwrap();
+        let scene = one_triangle(edit);
         let features = KernelFeatures::of(&scene, settings);
         assert_eq!(features.contents, Contents::of(&scene));
         KernelFeatures { contents: Contents::ALL, ..features }
