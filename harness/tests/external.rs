@@ -133,7 +133,9 @@ fn two_programs_alone_make_a_full_study_of_a_scene_that_only_they_can_read() {
     assert_eq!((count(&found, "over_seeds"), count(&found, "equal_time")), (3, 2));
     assert_eq!(count(&found, "load"), 0, "what a program loads is not known");
     let converged = found.iter().find(|(key, _)| key.starts_with("\"convergence\"")).unwrap().1;
-    assert!(converged.contains("toy, 64 spp, seed "), "{converged}");
+    // The reference has 16 times the samples of the last level, and more where a quick machine makes more in the time given.
+    let reference = converged.split("\"toy, ").nth(1).and_then(|rest| rest.split(" spp, seed ").next());
+    assert!(reference.is_some_and(|spp| spp.parse::<u32>().is_ok_and(|spp| spp >= 64)), "{converged}");
     let timing =
         found.iter().find(|(key, _)| key.starts_with("\"timing\"") && key.contains(" 4 ")).unwrap().1;
     assert!(timing.contains(r#""samples":1536,"#) && timing.contains(r#""spp_from":0,"#), "{timing}");
