@@ -50,7 +50,17 @@
       tables.filter((t) => t.scrollWidth > t.clientWidth + 1).map((t) => `${t.ariaLabel} ${t.scrollWidth} in ${t.clientWidth}`));
     check("no text is below 10 px", texts().filter((e) => size(e) < 9.95).map((e) => `${named(e)} ${size(e).toFixed(1)}`));
 
-    const links = all("nav a, nav button");
+    // What a row is about stays in view on a phone.
+    const wide = tables.filter((t) => t.scrollWidth > t.clientWidth + 1 && t.querySelector("td.key"));
+    for (const t of wide) t.scrollLeft = t.scrollWidth;
+    const isInView = (t) => [...t.querySelector("tbody tr:not([hidden])").querySelectorAll(".key")].every((cell) =>
+      cell.getBoundingClientRect().left >= t.getBoundingClientRect().left - 1);
+    const room = (t) => t.clientWidth - t.querySelectorAll("tbody tr:not([hidden]) .key").item(1)?.getBoundingClientRect().right;
+    check(`names stay in view in ${wide.length} tables that scroll sideways`, innerWidth > 700 ? [] :
+      wide.length === 0 ? ["none scrolls"] : wide.filter((t) => !isInView(t) || room(t) < 100).map((t) => t.ariaLabel));
+    for (const t of wide) t.scrollLeft = 0;
+
+    const links = all("nav a, nav button").filter(isSeen);
     const covered = [];
     for (const link of links) {
       link.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });

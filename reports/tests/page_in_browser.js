@@ -49,6 +49,50 @@
     for (const part of all("main details.part")) part.open = true;
     await pause();
 
+    const pick = (name, value) => {
+      const menu = one(`.choice select[aria-label="Show ${name}"]`);
+      menu.value = value;
+      menu.dispatchEvent(new Event("change"));
+    };
+    const isShown = (element) => element.checkVisibility();
+    const shownRows = (title) => all("main .table table").flatMap((table) => {
+      const at = all("thead th", table).findIndex((th) => th.textContent === title);
+      return at < 0 ? [] : all("tbody tr", table).filter((row) => !row.hidden).map((row) => row.cells[at].textContent);
+    });
+    const isOf = (title, holds) => { const rows = shownRows(title); return rows.length > 0 && rows.every(holds); };
+    const everything = all("main tbody tr").filter((row) => !row.hidden).length;
+    pick("scene", "cornell");
+    pick("target", "cpu-embree");
+    pick("level", "4");
+    check("puts what it is about into the address", location.hash === "#&scene=cornell&target=cpu-embree&spp=4");
+    check("shows rows of one scene, one target and one level", isOf("Scene", (text) => text === "cornell") &&
+      isOf("Pair", (text) => /cpu-embree/.test(text)) && isOf("Target", (text) => /cpu-embree/.test(text)) &&
+      isOf("spp", (text) => text === "4"));
+    check("shows the column of one level", all("main thead th").filter((th) => !th.hidden && / spp$/.test(th.textContent))
+      .every((th) => th.textContent === "4 spp"));
+    check("shows the verdict of one scene and one pair", all(".matrix tbody tr").filter(isShown).length === 1 &&
+      all(".matrix tbody .badge").filter(isShown).length === 1 && all(".matrix thead th").filter(isShown).length === 2);
+    const plots = all("main figure[data-of-scenes]").filter(isShown);
+    check("shows plots of one scene", plots.length > 0 && plots.every((plot) => /cornell/.test(plot.textContent)));
+    check("shows one target's speed on one scene", all(".ratio", bars).filter(isShown).length === 1);
+    check("shows images at that level", one(".viewer output").textContent === "4 spp");
+    location.hash = "#speed";
+    await pause();
+    check("stays with it at a link to a section", location.hash === "#speed&scene=cornell&target=cpu-embree&spp=4");
+    location.hash = "#pairs&spp=8&scene=weekend";
+    await pause();
+    check("is about what a link says", isOf("Scene", (text) => text === "weekend") && isOf("spp", (text) => text === "8") &&
+      one(".chosen").textContent === "weekend · 8 spp ×");
+    one(".chosen").click();
+    check("shows everything again", all("main tbody tr").filter((row) => !row.hidden).length === everything &&
+      location.hash === "#pairs" && all(".matrix tbody tr").filter(isShown).length === 2);
+    location.hash = "#";
+    await pause();
+    for (const root of all(".viewer input[type=range]")) if (root.parentElement.textContent.startsWith("Samples")) {
+      root.value = root.max;
+      root.dispatchEvent(new Event("input"));
+    }
+
     const table = one("#pairs table");
     const column = (title) => all("thead th", table).findIndex((th) => th.textContent === title);
     const cells = (title) => all("tbody tr", table).filter((row) => !row.hidden).map((row) => row.cells[column(title)]);

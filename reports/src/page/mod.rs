@@ -33,7 +33,7 @@ const LINEAR_BUDGET: usize = 4_500_000;
 const MAP_BUDGET: usize = 3_000_000;
 
 /// The parts of the script, in the order in which they run.
-const SCRIPT: [&str; 13] = [
+const SCRIPT: [&str; 14] = [
     include_str!("script/base.js"),
     include_str!("script/pixels.js"),
     include_str!("script/scales.js"),
@@ -42,6 +42,7 @@ const SCRIPT: [&str; 13] = [
     include_str!("script/controls.js"),
     include_str!("script/viewer.js"),
     include_str!("script/worst.js"),
+    include_str!("script/choice.js"),
     include_str!("script/tables.js"),
     include_str!("script/overview.js"),
     include_str!("script/plots.js"),
@@ -70,6 +71,22 @@ struct Data<'a> {
     scales: maps::Scales,
     pictures: Vec<String>,
     differences: Vec<PairAt<'a>>,
+    choices: Choices<'a>,
+}
+
+/// The scenes, targets and levels that a reader chooses from.
+#[derive(Serialize)]
+struct Choices<'a> {
+    scene: Vec<&'a str>,
+    target: Vec<&'a str>,
+    spp: Vec<String>,
+}
+
+impl<'a> Choices<'a> {
+    fn of(study: &'a Study) -> Self {
+        let levels = study.spp_levels().iter().filter(|spp| **spp > 0).map(u32::to_string).collect();
+        Self { scene: study.scenes(), target: study.targets(), spp: levels }
+    }
 }
 
 /// One comparison, for captions.
@@ -114,6 +131,7 @@ pub fn page(study: &Study, tables: &[Table], plots: &[Plot]) -> Result<Page, ser
         scales: maps::SCALES,
         pictures: embedded.maps.pictures,
         differences: differences.collect(),
+        choices: Choices::of(study),
     };
     let data = json_for_script(&data)?;
     let html = html! {

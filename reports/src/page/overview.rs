@@ -25,14 +25,20 @@ pub(super) fn matrix(study: &Study, verdict: &StudyVerdict) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "Scene" }
-                            @for line in &lines { th scope="col" { (line.subject) } }
+                            @for line in &lines {
+                                th scope="col" data-of-targets=(list(&targets(line))) { (line.subject) }
+                            }
                         }
                     }
                     tbody {
                         @for (index, scene) in &scenes {
-                            tr {
+                            tr data-of-scenes=(list(&[scene])) {
                                 th scope="row" { a href={ "#scene-" (index) } { (scene) } }
-                                @for line in &lines { td data-label=(line.subject) { (cell(study, line, scene)) } }
+                                @for line in &lines {
+                                    td data-label=(line.subject) data-of-targets=(list(&targets(line))) {
+                                        (cells(study, line, scene))
+                                    }
+                                }
                             }
                         }
                     }
@@ -65,9 +71,33 @@ pub(super) fn scenes(study: &Study) -> Vec<(usize, &str)> {
     scenes
 }
 
-/// The worst verdict on the comparisons of a line on a scene, with the pixels that differ.
-fn cell(study: &Study, line: &VerdictLine, scene: &str) -> Markup {
-    let own = study.differences.iter().filter(|d| d.scene == scene && line.is_about(d));
+/// Names as the script reads them from an attribute.
+pub(super) fn list(names: &[&str]) -> String {
+    serde_json::Value::from(names).to_string()
+}
+
+/// The targets of a line.
+pub(super) fn targets(line: &VerdictLine) -> Vec<&str> {
+    line.sides.iter().flatten().map(String::as_str).collect()
+}
+
+/// The verdict of a line on a scene over all levels, and that at each level, of which the script shows one.
+fn cells(study: &Study, line: &VerdictLine, scene: &str) -> Markup {
+    let own: Vec<&Difference> =
+        study.differences.iter().filter(|d| d.scene == scene && line.is_about(d)).collect();
+    let levels = study.spp_levels();
+    html! {
+        span data-spp="" { (cell(line, own.iter().copied())) }
+        @if levels.len() > 1 {
+            @for spp in levels.iter().filter(|spp| **spp > 0) {
+                span data-spp=(spp) hidden { (cell(line, own.iter().copied().filter(|d| d.spp == *spp))) }
+            }
+        }
+    }
+}
+
+/// The worst verdict on comparisons of a line, with the pixels that differ.
+fn cell<'a>(line: &VerdictLine, own: impl Iterator<Item = &'a Difference>) -> Markup {
     let Some(worst) = own.max_by_key(|d| (rank(d), d.pixels_differing)) else {
         return html! { span.badge.skipped { "not compared" } };
     };
@@ -96,7 +126,7 @@ pub(super) fn worst(study: &Study, verdict: &StudyVerdict) -> Markup {
     let subject = group_name(study, verdict, d);
     let has_images = study.images.iter().any(|image| image.scene == d.scene);
     html! {
-        div.worst data-pair=[has_images.then_some(index)] data-scene={ "scene-" (scene) } {
+        div.worst data-of-scenes=(list(&[&d.scene])) data-of-targets=(list(&[&d.a, &d.b])) data-of-level=(d.spp) data-pair=[has_images.then_some(index)] data-scene={ "scene-" (scene) } {
             h2 { "Worst pair" }
             p {
                 (subject) " on " a href={ "#scene-" (scene) } { (d.scene) } (at_spp(d.spp)) ", "
@@ -156,7 +186,7 @@ pub(super) fn convergence(study: &Study) -> Markup {
                     }
                     tbody {
                         @for (index, scene, curves) in &rows {
-                            tr {
+                            tr data-of-scenes=(list(&[scene])) {
                                 th scope="row" { a href={ "#scene-" (index) } { (scene) } }
                                 td {
                                     svg viewBox={ "0 0 " (CURVE.0) " " (CURVE.1) } preserveAspectRatio="none" role="img"
@@ -246,13 +276,17 @@ struct Rate<'a> {
     target: &'a str,
     /// Geometric mean over the scenes of the samples per second at the last level.
     samples_per_second: f64,
+    /// Samples per second on each scene at the last level.
+    of_scenes: Vec<f64>,
 }
 
 /// A bar for each target, by the geometric mean of its rates over all scenes. The script offers other baselines.
 pub(super) fn speed(study: &Study) -> Markup {
     let rates = rates(study);
-    let lengths = lengths(&rates.iter().map(|rate| rate.samples_per_second).collect::<Vec<f64>>());
-    let is_logarithmic = spans_decades(rates.iter().map(|rate| rate.samples_per_second));
+    let means: Vec<f64> = rates.iter().map(|rate| rate.samples_per_second).collect();
+    let is_logarithmic = spans_decades(means.iter().copied());
+    let bars = bars(study, &rates, is_logarithmic);
+    let lengths = lengths(&means, is_logarithmic);
     let base = rates.first().map_or(1.0, |rate| rate.samples_per_second);
     html! {
         @if rates.len() > 1 {
@@ -266,13 +300,13 @@ pub(super) fn speed(study: &Study) -> Markup {
                         }
                     }
                     tbody {
-                        @for (rate, length) in rates.iter().zip(lengths) {
-                            tr data-target=(rate.target) data-rate=(rate.samples_per_second) {
+                        @for ((rate, length), bars) in rates.iter().zip(lengths).zip(bars) {
+                            tr data-target=(rate.target) data-bars=(bars) {
                                 th scope="row" {
                                     (rate.target)
                                     @if let Some(version) = version(study, rate.target) { span.detail { (version) } }
                                 }
-                                td.n { (fixed(rate.samples_per_second * 1e-6, 2)) }
+                                td.n.samples { (fixed(rate.samples_per_second * 1e-6, 2)) }
                                 td {
                                     div.rate {
                                         div.track { div style={ "width:" (fixed(100.0 * length, 1)) "%" } {} }
@@ -289,11 +323,29 @@ pub(super) fn speed(study: &Study) -> Markup {
     }
 }
 
+/// For each target, its rate and the length of its bar over all scenes, under an empty name, and on each scene, for the
+/// script.
+fn bars(study: &Study, rates: &[Rate], is_logarithmic: bool) -> Vec<String> {
+    let mut all = vec![serde_json::Map::new(); rates.len()];
+    let of_scenes = study
+        .scenes()
+        .into_iter()
+        .enumerate()
+        .map(|(at, scene)| (scene, rates.iter().map(|rate| rate.of_scenes[at]).collect::<Vec<f64>>()));
+    let means = rates.iter().map(|rate| rate.samples_per_second).collect();
+    for (scene, own) in std::iter::once(("", means)).chain(of_scenes) {
+        for ((bars, rate), length) in all.iter_mut().zip(&own).zip(lengths(&own, is_logarithmic)) {
+            bars.insert(scene.to_owned(), serde_json::json!({ "rate": rate, "length": length }));
+        }
+    }
+    all.into_iter().map(|bars| serde_json::Value::Object(bars).to_string()).collect()
+}
+
 /// Lengths of bars for rates as shares of the longest: logarithms of the rates where these are too uneven.
-fn lengths(rates: &[f64]) -> Vec<f64> {
+fn lengths(rates: &[f64], is_logarithmic: bool) -> Vec<f64> {
     let (least, most) =
         rates.iter().fold((f64::INFINITY, 0.0f64), |(least, most), &rate| (least.min(rate), most.max(rate)));
-    let start = if spans_decades(rates.iter().copied()) { Some(least / 3.0) } else { None };
+    let start = is_logarithmic.then_some(least / 3.0);
     let length = |&rate: &f64| match start {
         Some(start) => (rate / start).ln() / (most / start).ln(),
         None => rate / most,
@@ -316,10 +368,11 @@ fn rates(study: &Study) -> Vec<Rate<'_>> {
         Some(last.samples as f64 / last.total_ms * 1e3)
     };
     let of_target = |target| {
-        let all: Option<Vec<f64>> = scenes.iter().map(|scene| of_scene(target, scene)).collect();
-        let logarithms: Vec<f64> = all?.into_iter().map(f64::ln).collect();
-        let samples_per_second = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
-        (!logarithms.is_empty()).then_some(Rate { target, samples_per_second })
+        let of_scenes: Option<Vec<f64>> = scenes.iter().map(|scene| of_scene(target, scene)).collect();
+        let of_scenes = of_scenes.filter(|rates| !rates.is_empty())?;
+        let logarithms: f64 = of_scenes.iter().map(|rate| rate.ln()).sum();
+        let samples_per_second = (logarithms / of_scenes.len() as f64).exp();
+        Some(Rate { target, samples_per_second, of_scenes })
     };
     study.targets().into_iter().filter_map(of_target).collect()
 }
@@ -358,8 +411,9 @@ mod tests {
 
     #[test]
     fn bars_of_speeds_are_logarithmic_where_the_greatest_is_over_twenty_times_the_least() {
-        assert_eq!(lengths(&[1.0, 20.0]), [0.05, 1.0]);
-        let uneven = lengths(&[1.0, 30.0, 900.0]);
+        assert!(!spans_decades([1.0, 20.0].into_iter()) && spans_decades([1.0, 30.0, 900.0].into_iter()));
+        assert_eq!(lengths(&[1.0, 20.0], false), [0.05, 1.0]);
+        let uneven = lengths(&[1.0, 30.0, 900.0], true);
         assert!((uneven[0] - 3f64.ln() / 2700f64.ln()).abs() < 1e-12 && uneven[2] == 1.0, "{uneven:?}");
         assert!((2.0 * uneven[1] - uneven[0] - uneven[2]).abs() < 1e-12, "{uneven:?}");
     }

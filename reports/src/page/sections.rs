@@ -18,6 +18,8 @@ use maud::{Markup, PreEscaped, html};
 pub(super) struct Section {
     id: String,
     heading: String,
+    /// The scene that it is about.
+    scene: Option<String>,
     body: Markup,
 }
 
@@ -27,15 +29,19 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
         let names = [skip.target.as_str(), skip.scene.as_deref().unwrap_or_default()];
         let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
         let sentence = format!("{}. {}", skip.reason.trim_end_matches('.'), capitalised(&skip.remedy));
-        line(("skipped", "skipped"), &names.join(" on "), &sentence)
+        let scenes: Vec<&str> = skip.scene.as_deref().into_iter().collect();
+        line(("skipped", "skipped"), &names.join(" on "), &sentence, &scenes, &[&skip.target])
     });
     let failed = study.run_failures.iter().map(|failure| {
         let subject = format!("{} on {}{}", failure.target, failure.scene, at_spp(failure.spp));
-        line(("bad", "failed"), &subject, &failure.reason)
+        line(("bad", "failed"), &subject, &failure.reason, &[&failure.scene], &[&failure.target])
     });
     let hidden = reference_sentences(study);
-    let hidden = hidden.iter().map(|sentence| line(("differs", "reference"), "Errors", sentence));
-    let lines = verdict.lines.iter().map(verdict_line).chain(hidden).chain(failed).chain(skipped);
+    let hidden = hidden
+        .iter()
+        .map(|sentence| line(("differs", "reference"), "Errors", sentence, &[], &study.targets()));
+    let lines =
+        verdict.lines.iter().map(|line| verdict_line(study, line)).chain(hidden).chain(failed).chain(skipped);
     let lines: Vec<Markup> = lines.collect();
     html! {
         header {
@@ -46,6 +52,7 @@ pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
             @if !lines.is_empty() {
                 ul.verdicts { @for line in &lines { (line) } }
             }
+            div.choice.filters hidden role="group" aria-label="Show" {}
             div.overview-tables {
                 (overview::matrix(study, verdict))
                 (overview::worst(study, verdict))
@@ -76,17 +83,32 @@ fn programs(study: &Study) -> Vec<String> {
     study.environment.targets.iter().filter_map(of).collect()
 }
 
-fn verdict_line(verdict: &VerdictLine) -> Markup {
+fn verdict_line(study: &Study, verdict: &VerdictLine) -> Markup {
+    let mut scenes: Vec<&str> = Vec::new();
+    for d in study.differences.iter().filter(|d| verdict.is_about(d)) {
+        if !scenes.contains(&d.scene.as_str()) {
+            scenes.push(&d.scene);
+        }
+    }
     line(
         overview::badge(verdict.identical, &verdict.verdict, verdict.promised),
         &verdict.subject,
         &verdict.sentence,
+        &scenes,
+        &overview::targets(verdict),
     )
 }
 
-fn line((class, badge): (&str, &str), subject: &str, sentence: &str) -> Markup {
+/// A line of the list, and the scenes and targets that it is about; of no scene where it is about all.
+fn line(
+    (class, badge): (&str, &str),
+    subject: &str,
+    sentence: &str,
+    scenes: &[&str],
+    targets: &[&str],
+) -> Markup {
     html! {
-        li {
+        li data-of-scenes=(overview::list(scenes)) data-of-targets=(overview::list(targets)) {
             span class={ "badge " (class) } { (badge) }
             span.subject { (subject) }
             span.sentence { (sentence) }
@@ -145,10 +167,11 @@ pub(super) fn sections(
         let body = html! {
             details.scene name="scene" open[is_first] { summary { h2 { (scene) } } (body) }
         };
-        sections.push(Section { id: format!("scene-{index}"), heading: scene.to_owned(), body });
+        let id = format!("scene-{index}");
+        sections.push(Section { id, heading: scene.to_owned(), scene: Some(scene.to_owned()), body });
     }
     let pairs = html! { @if !study.differences.is_empty() { (all_pairs(study, verdict)) } };
-    sections.push(Section { id: "pairs".to_owned(), heading: "Pairs".to_owned(), body: pairs });
+    sections.push(Section { id: "pairs".to_owned(), heading: "Pairs".to_owned(), scene: None, body: pairs });
     let part = |plot_names: &[&str], table_ids: &[&str]| {
         let chosen = tables.iter().filter(|t| table_ids.iter().any(|id| t.id.starts_with(id)));
         let shown = |chosen: &Table| {
@@ -187,7 +210,7 @@ pub(super) fn sections(
         ("repeat", "To repeat this", repeat(study)),
     ];
     for (id, heading, body) in parts {
-        sections.push(Section { id: id.to_owned(), heading: heading.to_owned(), body });
+        sections.push(Section { id: id.to_owned(), heading: heading.to_owned(), scene: None, body });
     }
     sections.retain(|section| !section.body.0.is_empty());
     sections
@@ -299,7 +322,7 @@ fn plots_on_demand(plots: &[Plot], names: &[&str]) -> Markup {
     let count = plots.iter().filter(|p| names.iter().any(|name| p.file_name.starts_with(name))).count();
     html! {
         @if count > 0 {
-            details.part {
+            details.part.plots-part {
                 summary { h3 { "Plots" } span.detail { (count) } }
                 (figures(plots, names, |_| true))
             }
@@ -318,7 +341,7 @@ pub(super) fn navigation(sections: &[Section]) -> Markup {
 pub(super) fn join(sections: &[Section]) -> Markup {
     html! {
         @for section in sections {
-            section id=(section.id) {
+            section id=(section.id) data-of-scenes=[section.scene.as_deref().map(|s| overview::list(&[s]))] {
                 @if !section.id.starts_with("scene-") { h2 { (section.heading) } }
                 (section.body)
             }
@@ -344,7 +367,7 @@ fn figures(plots: &[Plot], names: &[&str], wanted: impl Fn(&Plot) -> bool) -> Ma
     let mut chosen = plots.iter().filter(named).filter(|p| wanted(p)).peekable();
     html! {
         @if chosen.peek().is_some() {
-            div.plots { @for plot in chosen { figure {
+            div.plots { @for plot in chosen { figure data-of-scenes=[plot.scene.as_deref().map(|s| overview::list(&[s]))] {
                     div.drawing { (PreEscaped(&plot.svg)) }
                     @if !plot.caption.is_empty() { figcaption.note { (plot.caption) } }
                 } } }
@@ -381,13 +404,17 @@ fn table_with(table: &Table, pairs: &[usize]) -> Markup {
 /// The rows of a table, with the indices of their comparisons for the script where they are pairs.
 fn rows(table: &Table, pairs: &[usize]) -> Markup {
     let repeats = |i: usize| i > 0 && table.rows[i - 1].first() == table.rows[i].first();
+    let is_key = |column: &&Column| KEY_NAMES.contains(&column.title.as_str());
+    let keys = table.columns.iter().take(MOST_KEYS).take_while(is_key).count();
     html! {
         div.table tabindex="0" role="region" aria-label=(table.title) {
             table.dense[is_dense(table)] {
                 thead {
                     tr {
-                        @for column in &table.columns {
-                            th scope="col" class=[column.numeric.then_some("n")] { (column.title) }
+                        @for (i, column) in table.columns.iter().enumerate() {
+                            th scope="col" class=[classes(&[(column.numeric, "n"), (i < keys, "key")])] {
+                                (column.title)
+                            }
                         }
                     }
                 }
@@ -395,7 +422,7 @@ fn rows(table: &Table, pairs: &[usize]) -> Markup {
                     @for (number, row) in table.rows.iter().enumerate() {
                         tr data-pair=[pairs.get(number)] {
                             @for (i, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
-                                (data_cell(cell, column, i == 0 && repeats(number)))
+                                (data_cell(cell, column, i == 0 && repeats(number), i < keys))
                             }
                         }
                     }
@@ -406,19 +433,30 @@ fn rows(table: &Table, pairs: &[usize]) -> Markup {
     }
 }
 
-fn data_cell(cell: &Cell, column: &Column, repeats: bool) -> Markup {
+/// Columns that say what a row is about. Where a table begins with them they stay in view as it is scrolled sideways.
+const KEY_NAMES: [&str; 4] = ["Scene", "Target", "Pair", "A : B"];
+
+/// The most columns that stay in view, for which a phone is wide enough.
+const MOST_KEYS: usize = 2;
+
+/// The classes that hold, as an attribute.
+fn classes(all: &[(bool, &'static str)]) -> Option<String> {
+    let held: Vec<&str> = all.iter().filter(|(holds, _)| *holds).map(|(_, class)| *class).collect();
+    (!held.is_empty()).then(|| held.join(" "))
+}
+
+fn data_cell(cell: &Cell, column: &Column, repeats: bool, is_key: bool) -> Markup {
     let is_bad = ["biased", "broken"].iter().any(|word| cell.text.starts_with(word));
     let long = is_long(cell, column);
-    let classes = [
+    let class = classes(&[
         (column.numeric, "n"),
+        (is_key, "key"),
         (cell.value == serde_json::Value::Bool(true), "same"),
         (cell.value == serde_json::Value::Bool(false) && !is_bad, "differs"),
         (is_bad, "bad"),
         (repeats, "again"),
         (long, "long"),
-    ];
-    let classes: Vec<&str> = classes.iter().filter(|(holds, _)| *holds).map(|(_, class)| *class).collect();
-    let class = (!classes.is_empty()).then(|| classes.join(" "));
+    ]);
     html! { td class=[class] data-v=[sort_value(cell, column)] { (cell.text) } }
 }
 

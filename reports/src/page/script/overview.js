@@ -11,7 +11,7 @@ for (const scene of document.querySelectorAll("details.scene")) {
 
 // A link to a part opens it.
 function openTarget() {
-  const id = location.hash.slice(1).split("&")[0];
+  const { id } = readAddress();
   const target = id && document.getElementById(decodeURIComponent(id));
   const part = target && target.querySelector("details");
   if (part) part.open = true;
@@ -35,12 +35,38 @@ for (const table of document.querySelectorAll("table.bars")) {
   const place = table.querySelector(".baseline");
   const input = element("select", { ariaLabel: "Baseline" }, ...rows.map((row) =>
     element("option", { value: row.dataset.target, textContent: row.dataset.target })));
-  input.onchange = () => {
-    const base = +rows.find((row) => row.dataset.target === input.value).dataset.rate;
-    for (const row of rows) row.querySelector(".ratio").textContent = `${(+row.dataset.rate / base).toFixed(2)}×`;
+  // Rate and length of a bar: the mean over all scenes, or those of the chosen one.
+  const bar = (row) => JSON.parse(row.dataset.bars)[choice.scene];
+  const update = () => {
+    const base = bar(rows.find((row) => row.dataset.target === input.value)).rate;
+    for (const row of rows) {
+      const { rate, length } = bar(row);
+      row.hidden = !isOfTargets([row.dataset.target]);
+      row.querySelector(".samples").textContent = (rate * 1e-6).toFixed(2);
+      row.querySelector(".track div").style.width = `${100 * length}%`;
+      row.querySelector(".ratio").textContent = `${(rate / base).toFixed(2)}×`;
+    }
   };
+  input.onchange = update;
+  choiceFollowers.push(update);
   place.replaceChildren(input);
 }
+
+// Viewers show the chosen level.
+choiceFollowers.push(() => {
+  for (const viewer of viewers.values()) {
+    const level = viewer.scene.levels.findIndex((level) => choice.spp !== "" && isOfLevel(level.spp));
+    if (level >= 0) viewer.setLevel(level);
+  }
+});
+choiceFollowers.push(() => {
+  const scene = choice.scene !== "" && document.querySelector("section:not([hidden]) > details.scene");
+  if (scene) scene.open = true;
+});
+
+// What the page is about, once all that follows is there.
+addEventListener("hashchange", chooseByAddress);
+chooseByAddress();
 
 for (const root of document.querySelectorAll(".command")) {
   const button = element("button", { type: "button", textContent: "Copy", onclick: async () => {
