@@ -14,7 +14,7 @@ pub enum Sampler {
     Pcg,
     /// Independent numbers by the generator xorwow, seeded for every path (Marsaglia 2003): [`crate::math::xorwow`].
     Xorwow,
-    /// Owen-scrambled Sobol points, padded in fours (Burley 2020): [`crate::math::sobol`].
+    /// Owen-scrambled Sobol points (Burley 2020), padded beyond the third bounce: [`crate::math::sobol`].
     Sobol,
 }
 

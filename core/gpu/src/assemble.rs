@@ -7,7 +7,7 @@ use crate::program::{ProgramKind, ProgramOptions};
 use lockstep_bvh::Layout;
 use lockstep_core::KernelSource;
 use lockstep_core::error::{Error, Result};
-use lockstep_core::math::canary;
+use lockstep_core::math::{canary, sobol};
 use lockstep_core::{Integrator, MergeSums, Order, Sampler, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
@@ -305,11 +305,26 @@ fn assemble_with(
     };
     let headers = samplers.iter().chain(&HEADERS).chain(traversal).chain(last);
     files.extend(headers.map(|&(name, text)| (name.to_owned(), text.to_owned())));
+    if samplers.contains(&SOBOL[0]) {
+        files.push(("sobol_directions.h".to_owned(), sobol_directions()));
+    }
     KernelSource::of(files)
 }
 
 /// Applies a patch to a source, for mutation tests. A file that this source lacks is skipped.
 ///
+/// The table of [`sobol::DIRECTIONS`].
+fn sobol_directions() -> String {
+    let numbers: Vec<String> =
+        sobol::DIRECTIONS.iter().flatten().map(|v| v.map(|v| format!("{v:#010x}u")).join(", ")).collect();
+    format!(
+        "#define SOBOL_GROUPS {}u\nLS_CONSTANT u32 SOBOL_DIRECTIONS[{}] = {{\n{}}};\n",
+        sobol::GROUPS,
+        numbers.len() * sobol::DIMENSIONS,
+        numbers.join(",\n")
+    )
+}
+
 /// # Errors
 /// [`Error::Contract`] unless the file contains the text exactly once.
 pub fn patched(mut source: KernelSource, edit: &SourcePatch) -> Result<KernelSource> {

@@ -254,6 +254,7 @@ fn kernels_divide_floats_by_ls_div() {
         "LS_GLOBAL_ID() / LS_LOCAL_SIZE()",
         "path / pass.pixels",
         "dimension / XORWOW_RUN",
+        "(dimension - 1u) / BLOCKS_PER_BOUNCE",
     ];
     let is_constant = |operand: &str| {
         operand.starts_with("MATH_")

@@ -312,7 +312,7 @@ pub(super) const PROBES: &[ParityCase] = &[
     value!("rng_draw", [Word, Word, Word, Word], "uuuu", |x, out| {
         rng::draw(x.key(0), Block::Environment, x.u(3) & 255).into_iter().for_each(|w| out.u(w));
     }),
-    value!("rng_sobol_draw", [Word, Word, Word, Word], "uuuu", |x, out| {
+    value!("rng_sobol_draw", [Word, Word, Word, Below(64)], "uuuu", |x, out| {
         rng::sobol_draw(x.key(0), x.u(3)).into_iter().for_each(|w| out.u(w));
     }),
     value!("rng_xorwow_draw", [Word, Word, Word, Word], "uuuu", |x, out| {

@@ -230,6 +230,7 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("vec3::length", "used by host code only"),
     ("vec3::Vec3::to_array", "an array view of the same floats"),
     ("vec3::Vec3::from", "positions are loaded as vectors"),
+    ("sobol::direction_numbers", "the table is made on the host"),
     ("math/transform::compose", "scenes are built on the host"),
     ("math/transform::determinant", "scenes are built on the host"),
     ("math/transform::inverse", "scenes are built on the host"),

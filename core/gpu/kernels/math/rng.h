@@ -75,8 +75,30 @@ LS_FN Words rng_pcg_draw(SampleKey key, u32 dimension) {
 }
 
 #if defined(LS_SOBOL) || defined(LS_PROBES)
-/* The draws of a dimension counter by Owen-scrambled Sobol: a point of the sample's index, shuffled and scrambled
- * anew for every pixel, counter and seed. */
+/* Bounces whose blocks have groups of Sobol's sequence, the camera's aside. */
+#define JOINT_BOUNCES 3u
+
+/* The group of Sobol's sequence that a dimension counter has for itself; SOBOL_GROUPS for none. By bounce, groups are
+ * those of light, environment and BSDF. */
+LS_FN u32 rng_sobol_group(u32 dimension) {
+    if (dimension == BLOCK_CAMERA) {
+        return 0u;
+    }
+    u32 bounce = (dimension - 1u) / BLOCKS_PER_BOUNCE;
+    u32 block = dimension - bounce * BLOCKS_PER_BOUNCE;
+    u32 group = 0u;
+    if (block == BLOCK_LIGHT) {
+        group = 1u;
+    } else if (block == BLOCK_ENVIRONMENT) {
+        group = 2u;
+    } else if (block == BLOCK_BSDF) {
+        group = 3u;
+    }
+    return group == 0u || bounce >= JOINT_BOUNCES ? SOBOL_GROUPS : group + 3u * bounce;
+}
+
+/* The draws of a dimension counter by Owen-scrambled Sobol: a group of the sample's point, scrambled anew for every pixel,
+ * counter and seed. Counters without a group of their own also shuffle the samples. */
 LS_FN Words rng_sobol_draw(SampleKey key, u32 dimension) {
     Words order = rng_pcg4d(key.pixel, dimension, key.seed, SOBOL_STREAM);
     Words hashed = rng_pcg4d(order.w[0], order.w[1], order.w[2], order.w[3]);
@@ -85,7 +107,7 @@ LS_FN Words rng_sobol_draw(SampleKey key, u32 dimension) {
     seeds.x[1] = hashed.w[1];
     seeds.x[2] = hashed.w[2];
     seeds.x[3] = hashed.w[3];
-    SobolPoint p = sobol_scrambled(key.sample, order.w[0], seeds);
+    SobolPoint p = sobol_scrambled(key.sample, rng_sobol_group(dimension), order.w[0], seeds);
     Words words;
     words.w[0] = p.x[0];
     words.w[1] = p.x[1];

@@ -5,37 +5,23 @@ typedef struct {
     u32 x[4];
 } SobolPoint;
 
-/* Point `index` of Sobol's sequence; direction numbers by Joe and Kuo 2008. */
-LS_FN SobolPoint sobol_point(u32 index) {
+/* A group of point `index` of Sobol's sequence. SOBOL_DIRECTIONS are its direction numbers by group, bit of the index and
+ * dimension. */
+LS_FN SobolPoint sobol_point(u32 group, u32 index) {
     SobolPoint p;
     p.x[0] = 0u;
     p.x[1] = 0u;
     p.x[2] = 0u;
     p.x[3] = 0u;
-    /* Direction numbers of the current bit, and of as many bits before as a recurrence needs. */
-    u32 first = 0x80000000u;
-    u32 second = 0x80000000u;
-    u32 third0 = 0x80000000u;
-    u32 third1 = 0xc0000000u;
-    u32 fourth0 = 0x80000000u;
-    u32 fourth1 = 0xc0000000u;
-    u32 fourth2 = 0x20000000u;
+    u32 first = group * 128u;
     for (u32 bits = index; bits != 0u; bits >>= 1) {
         /* All ones where the bit is set. */
         u32 taken = 0u - (bits & 1u);
-        p.x[0] ^= first & taken;
-        p.x[1] ^= second & taken;
-        p.x[2] ^= third0 & taken;
-        p.x[3] ^= fourth0 & taken;
-        first >>= 1;
-        second ^= second >> 1;
-        u32 third = third1 ^ third0 ^ (third0 >> 2);
-        third0 = third1;
-        third1 = third;
-        u32 fourth = fourth1 ^ fourth0 ^ (fourth0 >> 3);
-        fourth0 = fourth1;
-        fourth1 = fourth2;
-        fourth2 = fourth;
+        p.x[0] ^= SOBOL_DIRECTIONS[first] & taken;
+        p.x[1] ^= SOBOL_DIRECTIONS[first + 1u] & taken;
+        p.x[2] ^= SOBOL_DIRECTIONS[first + 2u] & taken;
+        p.x[3] ^= SOBOL_DIRECTIONS[first + 3u] & taken;
+        first += 4u;
     }
     return p;
 }
@@ -63,9 +49,11 @@ LS_FN u32 sobol_scramble(u32 x, u32 seed) {
     return sobol_reverse_bits(sobol_laine_karras(sobol_reverse_bits(x), seed));
 }
 
-/* The scrambled point of a sample: `order` shuffles the samples, `seeds` scramble the dimensions. */
-LS_FN SobolPoint sobol_scrambled(u32 sample, u32 order, SobolPoint seeds) {
-    SobolPoint p = sobol_point(sobol_scramble(sample, order));
+/* The scrambled point of a sample in a group; beyond the last, the first group of a sample that `order` shuffles. `seeds`
+ * scramble the dimensions. */
+LS_FN SobolPoint sobol_scrambled(u32 sample, u32 group, u32 order, SobolPoint seeds) {
+    bool joint = group < SOBOL_GROUPS;
+    SobolPoint p = sobol_point(joint ? group : 0u, joint ? sample : sobol_scramble(sample, order));
     p.x[0] = sobol_scramble(p.x[0], seeds.x[0]);
     p.x[1] = sobol_scramble(p.x[1], seeds.x[1]);
     p.x[2] = sobol_scramble(p.x[2], seeds.x[2]);
