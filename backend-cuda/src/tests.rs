@@ -129,6 +129,7 @@ fn without_layers() -> KernelFeatures {
         layers: false,
         iridescence: false,
         coat_normals: false,
+        glass_layers: false,
         media: false,
         priorities: false,
         multiscatter: false,
@@ -452,7 +453,7 @@ fn bytes_before(log: &str, words: &str) -> Option<u32> {
 #[test]
 fn machine_code_is_made_without_a_device_and_only_traversal_and_layers_spill() {
     let Some(compiler) = compiler() else { return };
-    let nested = KernelFeatures::all(Integrator::Path);
+    let nested = KernelFeatures { glass_layers: false, ..KernelFeatures::all(Integrator::Path) };
     let all = KernelFeatures { priorities: false, ..nested };
     let bumpy = KernelFeatures { multiscatter: false, ..all };
     let keeping = KernelFeatures { coat_normals: false, ..all };

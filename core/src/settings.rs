@@ -254,8 +254,8 @@ impl Settings {
     /// from the other side than camera rays do, and would be culled where those are not.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for sub-paths from lights in a scene with single-sided surfaces, with media or with
-    /// priorities of dielectrics, and for a tree of layers by another integrator than path tracing.
+    /// [`Error::Unsupported`] for sub-paths from lights in a scene with single-sided surfaces, with media, with
+    /// layers over glass or with priorities of dielectrics, and for a tree of layers by another integrator than path tracing.
     pub fn check_scene(&self, scene: &Scene) -> Result<()> {
         if self.layers == LayerSampling::Tree && self.integrator != Integrator::Path {
             let what =
@@ -272,6 +272,13 @@ impl Settings {
         if self.integrator.splats() && scene.has_media() {
             let what = format!(
                 "attenuation and dispersion in media, which {} has, with paths from lights (render it with path)",
+                scene.name
+            );
+            return Err(Error::Unsupported { actor: self.integrator.to_string(), what });
+        }
+        if self.integrator.splats() && scene.has_layered_glass() {
+            let what = format!(
+                "clearcoats and thin films over glass, which {} has, with paths from lights (render it with path)",
                 scene.name
             );
             return Err(Error::Unsupported { actor: self.integrator.to_string(), what });

@@ -659,7 +659,7 @@ pub fn prism(ior: f32, dispersion: f32) -> Result<Scene> {
     b.build()
 }
 
-/// Spheres of tinted, rough and dispersive glass on a floor, one with a lamp and one with a ball in it. Priorities, if
+/// Spheres of tinted, rough, dispersive and layered glass on a floor, one with a lamp and one with a ball in it. Priorities, if
 /// dielectrics have them, change nothing, since no two overlap.
 ///
 /// # Errors
@@ -672,7 +672,9 @@ pub fn media(has_priorities: bool) -> Result<Scene> {
     place(&mut b, floor(3.0, matte));
     let amber = Layers { attenuation: vec3(0.3, 1.5, 4.0), ..Layers::NONE };
     let prism = Layers { dispersion: 4.0, ..Layers::NONE };
-    let glasses = [(amber, 0.0), (prism, 0.0), (amber, 0.3), (prism, 0.3)];
+    let coat = Layers { clearcoat: 1.0, clearcoat_roughness: 0.2, ..amber };
+    let bubble = Layers { iridescence: 1.0, iridescence_ior: 1.8, ..prism };
+    let glasses = [(coat, 0.0), (prism, 0.0), (amber, 0.3), (Layers { clearcoat: 0.5, ..bubble }, 0.3)];
     for (i, (layers, roughness)) in glasses.into_iter().enumerate() {
         let layers = b.layers(layers);
         let glass = Material { layers, ..Material::dielectric(1.5, roughness) };

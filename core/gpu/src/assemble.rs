@@ -11,7 +11,7 @@ use lockstep_core::math::{canary, sobol};
 use lockstep_core::{Integrator, MergeSums, Order, Sampler, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
-const HEADERS: [Header; 35] = [
+const HEADERS: [Header; 36] = [
     header!("abi.h"),
     header!("scene/contents.h"),
     header!("scene/scene.h"),
@@ -40,6 +40,7 @@ const HEADERS: [Header; 35] = [
     header!("bsdf/iridescence.h"),
     header!("bsdf/multiscatter.h"),
     header!("bsdf/layered.h"),
+    header!("bsdf/glass.h"),
     header!("bsdf/layer_tree.h"),
     header!("bsdf/bsdf.h"),
     header!("scene/lights.h"),
@@ -274,6 +275,7 @@ fn assemble_with(
         ("LS_LAYERS", options.features.layers),
         ("LS_LAYER_TREE", options.features.layer_tree),
         ("LS_COAT_NORMALS", options.features.coat_normals),
+        ("LS_GLASS_LAYERS", options.features.glass_layers),
         ("LS_MEDIA", options.features.media),
         ("LS_PRIORITIES", options.features.priorities),
         ("LS_IRIDESCENCE", options.features.iridescence),
@@ -303,16 +305,14 @@ fn assemble_with(
         Sampler::Xorwow => &XORWOW,
         Sampler::Sobol => &SOBOL,
     };
-    let headers = samplers.iter().chain(&HEADERS).chain(traversal).chain(last);
-    files.extend(headers.map(|&(name, text)| (name.to_owned(), text.to_owned())));
     if samplers.contains(&SOBOL[0]) {
         files.push(("sobol_directions.h".to_owned(), sobol_directions()));
     }
+    let headers = samplers.iter().chain(&HEADERS).chain(traversal).chain(last);
+    files.extend(headers.map(|&(name, text)| (name.to_owned(), text.to_owned())));
     KernelSource::of(files)
 }
 
-/// Applies a patch to a source, for mutation tests. A file that this source lacks is skipped.
-///
 /// The table of [`sobol::DIRECTIONS`].
 fn sobol_directions() -> String {
     let numbers: Vec<String> =
@@ -325,6 +325,8 @@ fn sobol_directions() -> String {
     )
 }
 
+/// Applies a patch to a source, for mutation tests. A file that this source lacks is skipped.
+///
 /// # Errors
 /// [`Error::Contract`] unless the file contains the text exactly once.
 pub fn patched(mut source: KernelSource, edit: &SourcePatch) -> Result<KernelSource> {

@@ -21,6 +21,8 @@ pub struct KernelFeatures {
     pub iridescence: bool,
     /// Clearcoats whose normal is not that of the surface below.
     pub coat_normals: bool,
+    /// Clearcoats and thin films over dielectrics.
+    pub glass_layers: bool,
     /// Media inside dielectrics.
     pub media: bool,
     /// Dielectrics with priorities, whose paths carry an interior list.
@@ -47,6 +49,7 @@ impl KernelFeatures {
             layers: true,
             iridescence: true,
             coat_normals: true,
+            glass_layers: true,
             media: true,
             priorities: true,
             multiscatter: true,
@@ -57,14 +60,15 @@ impl KernelFeatures {
         }
     }
 
-    /// Every feature of scenes, for the same integrator, sampler and lobes; priorities of dielectrics, which few scenes
-    /// have, only where these features have them.
+    /// Every feature of scenes, for the same integrator, sampler and lobes; layers over glass and priorities of
+    /// dielectrics, which few scenes have, only where these features have them.
     #[must_use]
     pub const fn for_all_scenes(self) -> Self {
         Self {
             sampler: self.sampler,
             layer_tree: self.layer_tree,
             priorities: self.priorities,
+            glass_layers: self.glass_layers,
             ..Self::all(self.integrator)
         }
     }
@@ -97,6 +101,7 @@ impl KernelFeatures {
             alpha: scene.materials.iter().any(|material| material.has_alpha()),
             layers,
             coat_normals: scene.has_coat_normals(),
+            glass_layers: scene.has_layered_glass(),
             media: scene.has_media(),
             priorities: scene.has_priorities(),
             multiscatter: scene.has_multiscatter(),
@@ -146,6 +151,7 @@ mod tests {
             layers: false,
             iridescence: false,
             coat_normals: false,
+            glass_layers: false,
             media: false,
             priorities: false,
             multiscatter: false,
@@ -193,6 +199,11 @@ mod tests {
             builder.material(Material { layers, ..Material::dielectric(1.5, 0.0) });
         };
         assert_eq!(features(tinted), KernelFeatures { layers: true, media: true, ..none });
+        let coated_glass = |builder: &mut SceneBuilder, _: &mut MeshData| {
+            let layers = builder.layers(Layers { clearcoat: 1.0, ..Layers::NONE });
+            builder.material(Material { layers, ..Material::dielectric(1.5, 0.0) });
+        };
+        assert_eq!(features(coated_glass), KernelFeatures { layers: true, glass_layers: true, ..none });
         let nested = |builder: &mut SceneBuilder, _: &mut MeshData| {
             builder.material(Material::dielectric(1.5, 0.0).with_priority(0));
         };
@@ -200,7 +211,7 @@ mod tests {
         let of_one = KernelFeatures { contents: Contents { metals: false, ..Contents::ALL }, ..none };
         assert_eq!(
             of_one.for_all_scenes(),
-            KernelFeatures { priorities: false, ..KernelFeatures::default() }
+            KernelFeatures { priorities: false, glass_layers: false, ..KernelFeatures::default() }
         );
         let filmed = |builder: &mut SceneBuilder, _: &mut MeshData| {
             let layers = builder.layers(Layers { iridescence: 1.0, ..Layers::NONE });

@@ -2,14 +2,15 @@
 //! small as they are.
 
 use crate::math::vec3::Vec3;
-use crate::scene::types::{Material, NONE};
+use crate::scene::types::{Material, MaterialKind, NONE};
 use bytemuck::{Pod, Zeroable};
 
 /// Layers of a material of kind [`Principled`](crate::scene::MaterialKind::Principled), by glTF's extensions
 /// `KHR_materials_specular`, `_clearcoat`, `_sheen`, `_anisotropy` and `_iridescence`.
 ///
 /// Of a [`Dielectric`](crate::scene::MaterialKind::Dielectric) they describe the medium inside, by
-/// `KHR_materials_volume` and `KHR_materials_dispersion`; its other fields have no meaning there.
+/// `KHR_materials_volume` and `KHR_materials_dispersion`, its clearcoat, which has the surface's normals, and the thin
+/// film over its boundary; other fields have no meaning there.
 ///
 /// Texture fields are indices into [`crate::scene::SceneData::textures`] or [`NONE`]; a texture multiplies its
 /// factor.
@@ -109,6 +110,12 @@ impl Layers {
         let is_shared = self.clearcoat_normal_texture == material.normal_texture
             && (material.normal_texture == NONE || self.clearcoat_normal_scale == material.normal_scale);
         self.clearcoat > 0.0 && !is_shared
+    }
+
+    /// True for a dielectric whose boundary has a clearcoat or a thin film.
+    #[inline(always)]
+    pub fn covers_glass(&self, material: &Material) -> bool {
+        material.kind == MaterialKind::Dielectric as u32 && (self.clearcoat > 0.0 || self.iridescence > 0.0)
     }
 
     /// True for layers that leave a surface as it is without them. A texture multiplies its factor, so a weight of 0

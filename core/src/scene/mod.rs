@@ -169,6 +169,12 @@ impl SceneData {
         })
     }
 
+    /// True when some dielectric has a clearcoat or a thin film.
+    pub fn has_layered_glass(&self) -> bool {
+        let covered = |m: &Material| self.layers[(m.layers - 1) as usize].covers_glass(m);
+        self.materials.iter().any(|material| material.layers != 0 && covered(material))
+    }
+
     /// True when dielectrics have priorities ([`Material::priority`]).
     pub fn has_priorities(&self) -> bool {
         self.materials.iter().any(|material| material.priority != 0)

@@ -22,7 +22,7 @@ pub(crate) fn connect_to_light(
     local: &ShadingFrame<'_>,
     record: &mut impl Recorder,
 ) -> Option<Connection> {
-    if scene.lights.is_empty() || local.surface.is_specular() {
+    if scene.lights.is_empty() || local.is_specular() {
         return None;
     }
 

@@ -176,12 +176,16 @@ impl<'a> Interaction<'a> {
         instance: &Instance,
         material: &Material,
     ) -> Option<SurfaceLayers> {
-        if material.layers == 0 || material.kind != MaterialKind::Principled as u32 {
+        if material.layers == 0 {
             return None;
         }
         let layers = &scene.layers[(material.layers - 1) as usize];
+        let is_principled = material.kind == MaterialKind::Principled as u32;
+        if !is_principled && !layers.covers_glass(material) {
+            return None;
+        }
         let mut found = self.look_up_layers(scene, instance, layers);
-        if layers.has_coat_normal(material) {
+        if is_principled && layers.has_coat_normal(material) {
             found.coat_normal = self.coat_normal(scene, instance, layers);
         }
         Some(found)
@@ -387,6 +391,19 @@ impl ShadingFrame<'_> {
         self.layers.is_some_and(|layers| dot(layers.coat_normal, layers.coat_normal) > 0.0)
     }
 
+    /// True for glass, which is not as a principled surface below its layers.
+    #[inline(always)]
+    fn is_glass(&self) -> bool {
+        self.surface.kind == MaterialKind::Dielectric as u32
+    }
+
+    /// True for a surface on which light sampling finds nothing: specular, without a clearcoat on this side.
+    #[inline(always)]
+    pub(crate) fn is_specular(&self) -> bool {
+        self.surface.is_specular()
+            && !(self.surface.outside && self.layers.is_some_and(|layers| layers.clearcoat > 0.0))
+    }
+
     /// How the layers lie in this frame. Where `wo` is behind the clearcoat's normal the clearcoat has the geometric one,
     /// as the surface has.
     #[inline(always)]
@@ -404,10 +421,11 @@ impl ShadingFrame<'_> {
         axes
     }
 
-    /// Picks one lobe of the layers by the draws `u`; `None` for a surface without.
+    /// Picks one lobe of the layers by the draws `u`; `None` for a surface without, and for glass, whose lobes are taken
+    /// together.
     #[inline(never)]
     pub(crate) fn pick_lobe(&self, u: [f32; 2]) -> Option<PickedLobe> {
-        let layers = self.layers?;
+        let layers = self.layers.filter(|_| !self.is_glass())?;
         Some(PickedLobe::new(&self.surface, layers, &self.axes(layers), self.wo, u))
     }
 
@@ -417,6 +435,9 @@ impl ShadingFrame<'_> {
     pub(crate) fn evaluate(&self, wi: Vec3) -> Evaluation {
         match self.layers {
             Some(layers) if wi.z != 0.0 => {
+                if self.is_glass() {
+                    return bsdf::evaluate_glass(&self.surface, layers, self.wo, wi);
+                }
                 let (s, axes) = (&self.surface, self.axes(layers));
                 match self.picked {
                     Some(picked) => picked.evaluate(s, layers, &axes, self.wo, wi),
@@ -432,6 +453,9 @@ impl ShadingFrame<'_> {
     pub(crate) fn sample(&self, u: [f32; 3]) -> Scatter {
         match self.layers {
             Some(layers) => {
+                if self.is_glass() {
+                    return bsdf::sample_glass(&self.surface, layers, self.wo, u);
+                }
                 let (s, axes) = (&self.surface, self.axes(layers));
                 match self.picked {
                     Some(picked) => picked.sample(s, layers, &axes, self.wo, u[1], u[2]),

@@ -126,12 +126,13 @@ pub(super) fn follow_tangents(material: &Item<'_>) -> bool {
     anisotropy || clearcoat.is_some_and(|extension| extension.has("clearcoatNormalTexture"))
 }
 
-/// Makes a transmitting material with a volume a dielectric, which refracts; returns its medium. Whether it is metal, and
+/// Makes a transmitting material with a volume a dielectric, which refracts; returns its medium and the layers over it. Whether it is metal, and
 /// how rough it is, are its factors times the means of its texture: the factors' defaults of 1 leave both to the texture.
 pub(super) fn volume(
     reader: &mut Reader<'_, '_>,
     item: &Item<'_>,
     material: &mut Material,
+    normal_map_uv: Option<u32>,
 ) -> Option<Layers> {
     let extension = item.extension("KHR_materials_volume")?;
     let is_thick = extension.number("thicknessFactor").unwrap_or(0.0) > 0.0;
@@ -158,9 +159,11 @@ pub(super) fn volume(
         );
         material.roughness *= mean.y;
     }
-    if EXTENSIONS.iter().any(|name| item.extension(name).is_some()) {
-        add(reader, "other layers of the surface around a volume are left out");
+    let ignored = ["KHR_materials_specular", "KHR_materials_sheen", "KHR_materials_anisotropy"];
+    if ignored.iter().any(|name| item.extension(name).is_some()) {
+        add(reader, "specular, sheen and anisotropy of the surface around a volume are left out");
     }
+    let layers = of_glass(reader, item, normal_map_uv);
     material.kind = MaterialKind::Dielectric as u32;
     let color = extension.floats("attenuationColor").unwrap_or([1.0f32; 3]);
     let distance = extension.number("attenuationDistance").unwrap_or(f32::INFINITY);
@@ -168,7 +171,30 @@ pub(super) fn volume(
     let attenuation = color.map(|c| (-f64::from(c.max(1e-6)).ln() / f64::from(distance)) as f32);
     let dispersion = item.extension("KHR_materials_dispersion");
     let dispersion = dispersion.map_or(0.0, |e| within(reader, &e, "dispersion", 0.0, [0.0, 20.0]));
-    Some(Layers { attenuation: attenuation.into(), dispersion, ..Layers::NONE })
+    Some(Layers { attenuation: attenuation.into(), dispersion, ..layers })
+}
+
+/// The clearcoat and the thin film of the surface around a volume. The coat has the surface's normals.
+fn of_glass(reader: &mut Reader<'_, '_>, item: &Item<'_>, normal_map_uv: Option<u32>) -> Layers {
+    let all = layers(reader, item, normal_map_uv).map_or(Layers::NONE, |(layers, _)| layers);
+    if all.clearcoat > 0.0 && all.clearcoat_normal_texture != NONE {
+        let at = item.extension("KHR_materials_clearcoat").map(|e| e.pointer("clearcoatNormalTexture"));
+        reader
+            .warnings
+            .add(at.unwrap_or_default(), "a clearcoat around a volume has the normals of the surface");
+    }
+    Layers {
+        clearcoat: all.clearcoat,
+        clearcoat_roughness: all.clearcoat_roughness,
+        clearcoat_texture: all.clearcoat_texture,
+        clearcoat_roughness_texture: all.clearcoat_roughness_texture,
+        iridescence: all.iridescence,
+        iridescence_ior: all.iridescence_ior,
+        iridescence_thickness: all.iridescence_thickness,
+        iridescence_texture: all.iridescence_texture,
+        iridescence_thickness_texture: all.iridescence_thickness_texture,
+        ..Layers::NONE
+    }
 }
 
 /// Gives a dielectric the priority that its `extras` name, where they name one.

@@ -56,7 +56,7 @@ pub(super) fn load(
         reader.uv_sets = 0;
         let (mut material, normal_map_uv) = reader.material(&item)?;
         let mut tangents = None;
-        if let Some(medium) = lobes::volume(&mut reader, &item, &mut material) {
+        if let Some(medium) = lobes::volume(&mut reader, &item, &mut material, normal_map_uv) {
             material.layers = reader.builder.layers(medium);
         } else if let Some((layers, of_layers)) = lobes::layers(&mut reader, &item, normal_map_uv) {
             material.layers = reader.builder.layers(layers);

@@ -382,6 +382,7 @@ fn volumes_become_dielectrics_with_a_medium() {
     assert!(m.flags & Material::SINGLE_SIDED == 0, "its inside is seen");
     assert_eq!(warnings.iter().map(|w| w.place.as_str()).collect::<Vec<_>>(), ["camera", "sky"]);
     let thin = with_volume(1.0, 0.0).scene;
+    assert!(!scene.has_layered_glass());
     assert_eq!((thin.materials[0].kind, thin.materials[0].layers), (3, 0));
     let half = with_volume(0.75, 1.0);
     let says =
@@ -390,6 +391,37 @@ fn volumes_become_dielectrics_with_a_medium() {
     let little = with_volume(0.25, 1.0);
     assert_eq!(little.scene.materials[0].kind, 3);
     assert!(says(&little, "thin wall"), "{:?}", little.warnings);
+}
+
+/// Clearcoat and thin film lie over the glass around a volume, the coat without normals of its own; other layers are named.
+#[test]
+fn volumes_keep_their_clearcoat_and_their_film() {
+    let of = |others: Value| {
+        with(|d| {
+            let volume = json!({
+                "KHR_materials_transmission": {"transmissionFactor": 1},
+                "KHR_materials_volume": {"thicknessFactor": 1},
+                "KHR_materials_clearcoat": {"clearcoatFactor": 0.5, "clearcoatRoughnessFactor": 0.25},
+                "KHR_materials_iridescence": {"iridescenceFactor": 1, "iridescenceIor": 1.8},
+            });
+            let mut extensions = volume.as_object().unwrap().clone();
+            extensions.extend(others.as_object().unwrap().clone());
+            d["extensionsUsed"] = json!(extensions.keys().collect::<Vec<_>>());
+            let pbr = json!({"metallicFactor": 0, "roughnessFactor": 0.25});
+            d["materials"] = json!([{"pbrMetallicRoughness": pbr, "extensions": extensions}]);
+            d["meshes"][0]["primitives"][0]["material"] = json!(0);
+        })
+        .unwrap()
+    };
+    let LoadedScene { scene, warnings } = of(json!({}));
+    let l = scene.layers[0];
+    assert_eq!((l.clearcoat, l.clearcoat_roughness, l.iridescence, l.iridescence_ior), (0.5, 0.25, 1.0, 1.8));
+    assert!(scene.has_layered_glass() && !scene.has_coat_normals());
+    assert_eq!(warnings.iter().map(|w| w.place.as_str()).collect::<Vec<_>>(), ["camera", "sky"]);
+    let with_sheen = of(json!({"KHR_materials_sheen": {"sheenColorFactor": [1, 1, 1]}}));
+    assert_eq!(with_sheen.scene.layers[0].sheen_color, Vec3::ZERO);
+    let said = with_sheen.warnings.iter().any(|w| w.message.contains("sheen and anisotropy"));
+    assert!(said, "{:?}", with_sheen.warnings);
 }
 
 /// Khronos' ABeautifulGame, GlassHurricaneCandleHolder and IridescenceLamp leave the metallic factor at its default of 1 and

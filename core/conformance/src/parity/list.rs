@@ -633,6 +633,25 @@ pub(super) const PROBES: &[ParityCase] = &[
         }
     ),
     scene!(
+        "bsdf_glass",
+        layered_and::<7, 32>([Upper, Unit3, Unit3, Unit3, Unit, Unit, Unit]),
+        "fffffffffff",
+        |_, x, out| {
+            let (mut layers, _) = surface_layers(x);
+            layers.clearcoat = if x.u(8) & 8 != 0 { 0.0 } else { layers.clearcoat };
+            layers.iridescence = if x.u(8) & 16 != 0 { 0.0 } else { layers.iridescence };
+            let s =
+                Surface { kind: lockstep_core::scene::MaterialKind::Dielectric as u32, ..keeping_surface(x) };
+            let e = bsdf::evaluate_glass(&s, &layers, x.v(25), x.v(28));
+            out.v(e.value);
+            out.f(e.pdf);
+            let scattered = bsdf::sample_glass(&s, &layers, x.v(25), [x.f(37), x.f(38), x.f(39)]);
+            out.v(scattered.wi);
+            out.v(scattered.weight);
+            out.f(scattered.pdf);
+        }
+    ),
+    scene!(
         "media",
         [
             Below(2),

@@ -38,6 +38,14 @@ LS_FN ReflectionTerms bsdf_reflection_terms_anisotropic(Vec3 wo, Vec3 wi, Vec2 a
     return r;
 }
 
+/* The perceptual roughness at which isotropic microfacets lose as much light by scattering once as these do, in the
+ * cosine-weighted mean over all directions. */
+LS_FN float bsdf_roughness_of_equal_loss(Vec2 alpha) {
+    float difference = LS_DIV(alpha.x - alpha.y, alpha.x + alpha.y);
+    float mean = LS_SQRT(0.5f * (alpha.x * alpha.x + alpha.y * alpha.y));
+    return LS_SQRT(mean * (1.0f - 0.06f * (difference * difference)));
+}
+
 /* A direction of the shading frame in the frame whose x axis is the unit vector `along`. */
 LS_FN Vec3 bsdf_turned(Vec3 v, Vec2 along) {
     return vec3_new(v.x * along.x + v.y * along.y, v.y * along.x - v.x * along.y, v.z);

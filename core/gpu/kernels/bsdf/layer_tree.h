@@ -130,7 +130,7 @@ LS_CALL PickedLobe bsdf_picked_lobe_new(Surface s, SurfaceLayers layers, LayerAx
 #ifdef LS_MULTISCATTER
     bool is_base = leaf.lobe != LOBE_COAT && leaf.lobe != LOBE_SHEEN;
     if (s.multiscatter && is_base) {
-        Recovered recovered = bsdf_recovered_new(s, wo);
+        Recovered recovered = bsdf_recovered_new(bsdf_recovering_surface(s, layers), wo);
         if (bsdf_recovered_is_chosen(recovered, u1)) {
             bool reflects = bsdf_recovered_reflects(recovered, u1);
             leaf.lobe = reflects ? LOBE_RECOVERED_REFLECTED : LOBE_RECOVERED_TRANSMITTED;
@@ -178,7 +178,7 @@ LS_FN Evaluation bsdf_picked_lobe_unweighted(PickedLobe picked, Surface s, Surfa
     float below = coat * bsdf_lobe_shapes_below_sheen(picked.shapes, up);
 #ifdef LS_MULTISCATTER
     if (lobe == LOBE_RECOVERED_REFLECTED || lobe == LOBE_RECOVERED_TRANSMITTED) {
-        return bsdf_recovered_evaluate(bsdf_recovered_new(s, wo), wi, below);
+        return bsdf_recovered_evaluate(bsdf_recovered_new(bsdf_recovering_surface(s, layers), wo), wi, below);
     }
 #else
     (void)s;

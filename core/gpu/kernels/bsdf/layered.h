@@ -192,13 +192,18 @@ LS_FN float bsdf_above_sheen(Above a, float cosine) {
     return 1.0f;
 }
 
-/* The share that the clearcoat lets through. */
-LS_FN float bsdf_above_coat(Above a, float cosine) {
-    if (a.clearcoat > 0.0f) {
-        float albedo = bsdf_layer_albedo_to(a.coat, a.clearcoat_f0, 1.0f, cosine) + ALBEDO_MARGIN;
-        return math_max(1.0f - a.clearcoat * albedo, 0.0f);
+/* The share that a clearcoat of this weight and reflectance lets through. */
+LS_FN float bsdf_coat_share(Layer coat, float clearcoat, float f0, float cosine) {
+    if (clearcoat > 0.0f) {
+        float albedo = bsdf_layer_albedo_to(coat, f0, 1.0f, cosine) + ALBEDO_MARGIN;
+        return math_max(1.0f - clearcoat * albedo, 0.0f);
     }
     return 1.0f;
+}
+
+/* The share that the clearcoat lets through. */
+LS_FN float bsdf_above_coat(Above a, float cosine) {
+    return bsdf_coat_share(a.coat, a.clearcoat, a.clearcoat_f0, cosine);
 }
 
 /* The share that all let through, for the cosines to the surface's and to the clearcoat's normal. */
@@ -225,6 +230,27 @@ LS_FN float bsdf_above_mean(Above a) {
 LS_FN Vec3 bsdf_lobe_shapes_diffuse(LayeredLobes l, Surface s, float all_out) {
     Vec3 body = vec3_scale(s.base_color, 1.0f - s.metallic);
     return vec3_scale(body, (1.0f - s.transmission) * LS_DIV(all_out, bsdf_above_mean(l.above)));
+}
+
+/* GGX alpha of the specular lobe along and across the direction of anisotropy. */
+LS_FN Vec2 bsdf_specular_alphas(Surface s, SurfaceLayers layers) {
+    float across = bsdf_surface_alpha(s);
+    Vec2 alpha;
+    alpha.x = across + (1.0f - across) * math_sqr(layers.anisotropy);
+    alpha.y = across;
+    return alpha;
+}
+
+/* The isotropic surface whose light that scatters more than once stands for that of the specular lobe. */
+LS_FN Surface bsdf_recovering_surface(Surface s, SurfaceLayers layers) {
+#ifdef LS_MULTISCATTER
+    if (layers.anisotropy > 0.0f) {
+        s.roughness = bsdf_roughness_of_equal_loss(bsdf_specular_alphas(s, layers));
+    }
+#else
+    (void)layers;
+#endif
+    return s;
 }
 
 /* The lobes without their probabilities, and without the diffuse colour unless it is wanted, with the albedo of each for
@@ -270,9 +296,7 @@ LS_FN LayeredLobes bsdf_lobe_shapes_new(Surface s, SurfaceLayers layers, LayerAx
         l.diffuse = bsdf_lobe_shapes_diffuse(l, s, all_out);
     }
     /* Alphas of the specular lobe */
-    float across = bsdf_surface_alpha(s);
-    l.alpha.x = across + (1.0f - across) * math_sqr(layers.anisotropy);
-    l.alpha.y = across;
+    l.alpha = bsdf_specular_alphas(s, layers);
     /* Albedo of each lobe for wo */
     float below = l.coat_out * l.sheen_out;
     w->coat = 1.0f - l.coat_out;
@@ -357,7 +381,7 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerA
         /* A tilted clearcoat reflects below the surface's horizon too */
         CoatLobe beneath = bsdf_coat_lobe(l.above, layers, axes, wo, wi);
         transmitted.pdf = transmitted.pdf + l.p_coat * beneath.pdf;
-        Evaluation all = bsdf_with_recovered(s, wo, wi, below, transmitted);
+        Evaluation all = bsdf_with_recovered(bsdf_recovering_surface(s, layers), wo, wi, below, transmitted);
         if (bsdf_layer_axes_is_of_coat_alone(axes, wi)) {
             all.value = vec3_splat(beneath.reflected);
         }
@@ -390,7 +414,7 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerA
         value = vec3_add(value, vec3_splat(c.reflected));
         pdf = pdf + l.p_coat * c.pdf;
     }
-    return bsdf_with_recovered(s, wo, wi, below, bsdf_evaluation(value, pdf));
+    return bsdf_with_recovered(bsdf_recovering_surface(s, layers), wo, wi, below, bsdf_evaluation(value, pdf));
 }
 
 /* A sampled direction, weighted by the density of all lobes. */
@@ -408,7 +432,7 @@ LS_CALL Scatter bsdf_sample_layered(Surface s, SurfaceLayers layers, LayerAxes a
 #ifdef LS_MULTISCATTER
     /* Light that scatters more than once */
     if (s.multiscatter) {
-        Recovered lobe = bsdf_recovered_new(s, wo);
+        Recovered lobe = bsdf_recovered_new(bsdf_recovering_surface(s, layers), wo);
         if (bsdf_recovered_is_chosen(lobe, u0)) {
             return bsdf_weighted(s, layers, axes, wo, bsdf_recovered_direction(lobe, u0, u1, u2));
         }

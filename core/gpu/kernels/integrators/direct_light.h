@@ -4,7 +4,7 @@
 /* Samples a light and builds the shadow ray to it. */
 LS_FN Connection direct_light_connect_to_light(SceneRef scene, Pass pass, u32 bounce, PathState path, Interaction at,
                                        ShadingFrame here, VertexRecord *record) {
-    if (scene.constants.light_count == 0u || bsdf_surface_is_specular(here.surface)) {
+    if (scene.constants.light_count == 0u || surface_shading_frame_is_specular(here)) {
         return path_no_connection();
     }
 

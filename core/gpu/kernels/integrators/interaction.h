@@ -331,15 +331,35 @@ LS_FN Vec3 surface_interaction_coat_normal(SceneRef scene, Interaction at, Insta
 }
 #endif
 
+#ifdef LS_GLASS_LAYERS
+/* True for a dielectric whose boundary has a clearcoat or a thin film. */
+LS_FN bool surface_layers_covers_glass(Layers layers, Material material) {
+    return material.kind == MATERIAL_DIELECTRIC && (layers.clearcoat > 0.0f || layers.iridescence > 0.0f);
+}
+#endif
+
 /* The layers of the material with their textures. */
 LS_FN SurfaceLayers surface_interaction_layers(SceneRef scene, Interaction at, Instance instance, Material material) {
+#ifdef LS_GLASS_LAYERS
+    if (material.layers == 0u) {
+        return bsdf_no_layers();
+    }
+    Layers layers = load_layers(scene, material.layers - 1u);
+    bool is_principled = material.kind == MATERIAL_PRINCIPLED;
+    if (!is_principled && !surface_layers_covers_glass(layers, material)) {
+        return bsdf_no_layers();
+    }
+#else
     if (material.layers == 0u || material.kind != MATERIAL_PRINCIPLED) {
         return bsdf_no_layers();
     }
     Layers layers = load_layers(scene, material.layers - 1u);
+    bool is_principled = true;
+#endif
     SurfaceLayers found = surface_interaction_look_up_layers(scene, at, instance, layers);
+    (void)is_principled;
 #ifdef LS_COAT_NORMALS
-    if (surface_layers_has_coat_normal(layers, material)) {
+    if (is_principled && surface_layers_has_coat_normal(layers, material)) {
         found.coat_normal = surface_interaction_coat_normal(scene, at, instance, layers);
     }
 #endif
@@ -385,6 +405,24 @@ LS_FN Vec3 surface_shading_frame_to_local(ShadingFrame here, Vec3 world) {
 
 LS_FN Vec3 surface_shading_frame_to_world(ShadingFrame here, Vec3 v) {
     return vec3_normalize(vec3_weigh(here.s, here.t, here.normal, v));
+}
+
+#ifdef LS_GLASS_LAYERS
+/* True for glass, which is not as a principled surface below its layers. */
+LS_FN bool surface_shading_frame_is_glass(ShadingFrame here) {
+    return here.surface.kind == MATERIAL_DIELECTRIC;
+}
+#endif
+
+/* True for a surface on which light sampling finds nothing: specular, without a clearcoat on this side. */
+LS_FN bool surface_shading_frame_is_specular(ShadingFrame here) {
+    bool is_specular = bsdf_surface_is_specular(here.surface);
+#ifdef LS_GLASS_LAYERS
+    if (here.surface.outside && here.layers.present && here.layers.clearcoat > 0.0f) {
+        return false;
+    }
+#endif
+    return is_specular;
 }
 
 #ifdef LS_LAYERS
@@ -439,6 +477,11 @@ LS_FN PickedLobe surface_shading_frame_pick_lobe(ShadingFrame here, float u0, fl
 LS_FN Evaluation surface_shading_frame_evaluate(ShadingFrame here, Vec3 wi) {
 #ifdef LS_LAYERS
     if (here.layers.present && wi.z != 0.0f) {
+#ifdef LS_GLASS_LAYERS
+        if (surface_shading_frame_is_glass(here)) {
+            return bsdf_evaluate_glass(here.surface, here.layers, here.wo, wi);
+        }
+#endif
 #ifdef LS_LAYER_TREE
         LayerAxes axes = surface_shading_frame_axes(here);
         return bsdf_picked_lobe_evaluate(here.picked, here.surface, here.layers, axes, here.wo, wi);
@@ -454,6 +497,11 @@ LS_FN Evaluation surface_shading_frame_evaluate(ShadingFrame here, Vec3 wi) {
 LS_FN Scatter surface_shading_frame_sample(ShadingFrame here, float u0, float u1, float u2) {
 #ifdef LS_LAYERS
     if (here.layers.present) {
+#ifdef LS_GLASS_LAYERS
+        if (surface_shading_frame_is_glass(here)) {
+            return bsdf_sample_glass(here.surface, here.layers, here.wo, u0, u1, u2);
+        }
+#endif
 #ifdef LS_LAYER_TREE
         LayerAxes axes = surface_shading_frame_axes(here);
         return bsdf_picked_lobe_sample(here.picked, here.surface, here.layers, axes, here.wo, u1, u2);

@@ -47,6 +47,11 @@ LS_FN Vec3 path_add_emission(SceneRef scene, Pass pass, u32 bounce, PathState pa
 #ifdef LS_LAYER_TREE
 /* Picks one lobe of the layers, where there are any. */
 LS_FN ShadingFrame path_pick_lobe(PathState path, u32 bounce, ShadingFrame here) {
+#ifdef LS_GLASS_LAYERS
+    if (surface_shading_frame_is_glass(here)) {
+        return here;
+    }
+#endif
     if (here.layers.present) {
         Uniforms u = rng_uniforms(rng_draw(path.key, BLOCK_LAYER, bounce));
         here.picked = surface_shading_frame_pick_lobe(here, u.u[0], u.u[1]);

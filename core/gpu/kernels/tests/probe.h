@@ -755,6 +755,21 @@ LS_SCENE_PROBE(bsdf_sample_layered, 37, 7) {
     OUT_F(6, s.pdf);
 }
 
+LS_SCENE_PROBE(bsdf_glass, 40, 11) {
+    Surface surface = probe_keeping_surface(scene, x);
+    surface.kind = MATERIAL_DIELECTRIC;
+    SurfaceLayers layers = probe_layers(scene, x);
+    layers.clearcoat = (IN_U(8) & 8u) != 0u ? 0.0f : layers.clearcoat;
+    layers.iridescence = (IN_U(8) & 16u) != 0u ? 0.0f : layers.iridescence;
+    Evaluation e = bsdf_evaluate_glass(surface, layers, IN_V(25), IN_V(28));
+    OUT_V(0, e.value);
+    OUT_F(3, e.pdf);
+    Scatter s = bsdf_sample_glass(surface, layers, IN_V(25), IN_F(37), IN_F(38), IN_F(39));
+    OUT_V(4, s.wi);
+    OUT_V(7, s.weight);
+    OUT_F(10, s.pdf);
+}
+
 LS_SCENE_PROBE(media, 11, 10) {
     Material material = load_material(scene, IN_U(0) == 0u ? 3u : MEDIA_MATERIAL);
     u32 medium = IN_U(1) & (CHANNEL_CHOSEN | 1u);

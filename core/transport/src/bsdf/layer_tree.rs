@@ -8,8 +8,8 @@
 
 use crate::bsdf::anisotropic::{reflection_terms_anisotropic, turned};
 use crate::bsdf::layered::{
-    LEAST_SHARE, LayerAxes, LobeShapes, SurfaceLayers, coat_lobe, coat_reflection, sheen_lobe,
-    specular_reflection,
+    LEAST_SHARE, LayerAxes, LobeShapes, SurfaceLayers, coat_lobe, coat_reflection, recovering_surface,
+    sheen_lobe, specular_reflection,
 };
 use crate::bsdf::microfacet::ReflectionTerms;
 use crate::bsdf::multiscatter::Recovered;
@@ -128,7 +128,7 @@ impl PickedLobe {
         let (mut lobe, mut probability) = tree.walk(u[0]);
         let is_base = lobe != LayerLobe::Coat && lobe != LayerLobe::Sheen;
         if s.multiscatter && is_base {
-            let recovered = Recovered::new(s, wo);
+            let recovered = Recovered::new(&recovering_surface(s, layers), wo);
             if recovered.is_chosen(u[1]) {
                 let reflects = recovered.reflects(u[1]);
                 lobe = if reflects { LayerLobe::RecoveredReflected } else { LayerLobe::RecoveredTransmitted };
@@ -204,7 +204,7 @@ impl PickedLobe {
         }
         let below = coat * shapes.below_sheen(up);
         if lobe == LayerLobe::RecoveredReflected || lobe == LayerLobe::RecoveredTransmitted {
-            return Recovered::new(s, wo).evaluate(wi, below);
+            return Recovered::new(&recovering_surface(s, layers), wo).evaluate(wi, below);
         }
         let ReflectionTerms { d_over_4, g1, g2, cosine } =
             reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), shapes.alpha);

@@ -6,8 +6,8 @@
 //! albedo. Lobes below a layer are scaled by the smaller share of both directions, which is reciprocal and never more than
 //! arrives. The diffuse base takes the product of both directions' shares over its mean instead (Kelemen and
 //! Szirmay-Kalos 2001): a white base gives back all that arrives. So does the lobe of what scatters more than once
-//! ([`super::multiscatter`]), which lies where the specular lobe does; under anisotropy it gives back what the smoother
-//! direction loses, which is less than what is lost.
+//! ([`super::multiscatter`]), which lies where the specular lobe does; under anisotropy it gives back what is lost in the
+//! mean over all directions.
 //!
 //! A clearcoat may have a normal of its own. Its lobe and its share are then those of directions in its frame, and it
 //! reflects below the horizon of the surface's normal too, as far as the geometry lets it. The mean of the layers' shares
@@ -15,7 +15,9 @@
 //! functions that fall with the angle to an axis is largest where the axes coincide. So no coat makes the body reflect more
 //! than arrives.
 
-use crate::bsdf::anisotropic::{ggx_sample_anisotropic, reflection_terms_anisotropic, turned, turned_back};
+use crate::bsdf::anisotropic::{
+    ggx_sample_anisotropic, reflection_terms_anisotropic, roughness_of_equal_loss, turned, turned_back,
+};
 use crate::bsdf::fresnel::{schlick_scalar, schlick_to};
 use crate::bsdf::iridescence::{ThinFilm, film_envelope, film_fresnel};
 use crate::bsdf::layer::Layer;
@@ -115,6 +117,17 @@ impl LayerAxes {
 /// The share that is added to a layer's albedo, so that it is nowhere below its lobe's.
 pub const ALBEDO_MARGIN: f32 = 2e-3;
 
+/// The share that a clearcoat of this weight and reflectance lets through.
+#[inline(always)]
+pub(super) fn coat_share(coat: &Layer, clearcoat: f32, f0: f32, cosine: f32) -> f32 {
+    if clearcoat > 0.0 {
+        let albedo = coat.albedo_to(f0, 1.0, cosine) + ALBEDO_MARGIN;
+        max(1.0 - clearcoat * albedo, 0.0)
+    } else {
+        1.0
+    }
+}
+
 /// The shares of light that the layers above the body let through.
 #[derive(Clone, Copy)]
 pub(super) struct Above {
@@ -148,12 +161,7 @@ impl Above {
     /// The share that the clearcoat lets through.
     #[inline(always)]
     fn coat(&self, cosine: f32) -> f32 {
-        if self.clearcoat > 0.0 {
-            let albedo = self.coat.albedo_to(self.clearcoat_f0, 1.0, cosine) + ALBEDO_MARGIN;
-            max(1.0 - self.clearcoat * albedo, 0.0)
-        } else {
-            1.0
-        }
+        coat_share(&self.coat, self.clearcoat, self.clearcoat_f0, cosine)
     }
 
     /// The share that all let through, for the cosines to the surface's and to the clearcoat's normal.
@@ -230,8 +238,7 @@ impl LobeShapes {
             clearcoat_f0: layers.clearcoat_f0,
         };
         // Alphas of the specular lobe
-        let across = s.alpha();
-        let alpha = [across + (1.0 - across) * sqr(layers.anisotropy), across];
+        let alpha = specular_alphas(s, layers);
         // Light that layers let through on the way out
         let coat_out = above.coat(axes.wo_in_coat(wo).z);
         let sheen_out = above.sheen(wo.z);
@@ -333,6 +340,22 @@ impl Lobes {
     }
 }
 
+/// GGX alpha of the specular lobe along and across the direction of anisotropy.
+#[inline(always)]
+fn specular_alphas(s: &Surface, layers: &SurfaceLayers) -> [f32; 2] {
+    let across = s.alpha();
+    [across + (1.0 - across) * sqr(layers.anisotropy), across]
+}
+
+/// The isotropic surface whose light that scatters more than once stands for that of the specular lobe.
+#[inline(always)]
+pub(super) fn recovering_surface(s: &Surface, layers: &SurfaceLayers) -> Surface {
+    if layers.anisotropy > 0.0 {
+        return Surface { roughness: roughness_of_equal_loss(specular_alphas(s, layers)), ..*s };
+    }
+    *s
+}
+
 /// The share of the sum of all albedos that is added to that of each lobe.
 pub const LEAST_SHARE: f32 = 0.05;
 
@@ -363,7 +386,7 @@ pub fn evaluate_layered(
         // A tilted clearcoat reflects below the surface's horizon too
         let (reflected, pdf) = coat_lobe(above, layers, axes, wo, wi);
         transmitted.pdf += lobes.p_coat * pdf;
-        let mut all = with_recovered(s, wo, wi, below, transmitted);
+        let mut all = with_recovered(&recovering_surface(s, layers), wo, wi, below, transmitted);
         if axes.is_of_coat_alone(wi) {
             all.value = Vec3::splat(reflected);
         }
@@ -385,7 +408,7 @@ pub fn evaluate_layered(
         value = value + Vec3::splat(reflected);
         pdf += lobes.p_coat * coat_pdf;
     }
-    with_recovered(s, wo, wi, below, Evaluation { value, pdf })
+    with_recovered(&recovering_surface(s, layers), wo, wi, below, Evaluation { value, pdf })
 }
 
 /// White sheen times the cosine, limited so that it is nowhere above its albedo.
@@ -433,7 +456,7 @@ pub(super) fn specular_reflection(shapes: &LobeShapes, axes: &LayerAxes, wo: Vec
 
 /// GGX alpha of the clearcoat.
 #[inline(always)]
-fn coat_alpha(layers: &SurfaceLayers) -> f32 {
+pub(super) fn coat_alpha(layers: &SurfaceLayers) -> f32 {
     max(layers.clearcoat_roughness * layers.clearcoat_roughness, MIN_ALPHA)
 }
 
@@ -448,7 +471,7 @@ pub fn sample_layered(
 ) -> Scatter {
     // Light that scatters more than once
     if s.multiscatter {
-        let lobe = Recovered::new(s, wo);
+        let lobe = Recovered::new(&recovering_surface(s, layers), wo);
         if lobe.is_chosen(u[0]) {
             return weighted(s, layers, axes, wo, lobe.direction(u));
         }

@@ -12,6 +12,7 @@ mod conductor;
 mod dielectric;
 mod diffuse;
 mod fresnel;
+mod glass;
 mod iridescence;
 mod layer;
 mod layer_tree;
@@ -23,12 +24,14 @@ mod sheen;
 mod surface;
 
 pub use anisotropic::{
-    ggx_d_anisotropic, ggx_lambda_anisotropic, ggx_sample_anisotropic, turned, turned_back,
+    ggx_d_anisotropic, ggx_lambda_anisotropic, ggx_sample_anisotropic, roughness_of_equal_loss, turned,
+    turned_back,
 };
 pub use bidirectional::{
     BidirectionalEvaluation, adjoint_factor, evaluate_bidirectional, reverse_pdf, shading_normal_correction,
 };
 pub use fresnel::{fresnel_dielectric, schlick};
+pub use glass::{evaluate_glass, sample_glass};
 pub use iridescence::{ThinFilm, film_envelope, thin_film};
 pub use layer_tree::{LayerLobe, PickedLobe};
 pub use layered::{
