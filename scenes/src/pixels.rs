@@ -51,7 +51,7 @@ impl Image {
     pub(crate) fn into_radiance(self) -> RadiancePixels {
         match self {
             Self::Encoded(Pixels { width, height, rgba }) => {
-                let table = &*lockstep_core::scene::texture::SRGB_TO_LINEAR;
+                let table = &lockstep_core::scene::texture::SRGB_TO_LINEAR;
                 let linear = |t: &[u8]| [t[0], t[1], t[2]].map(|c| table[usize::from(c)]);
                 RadiancePixels { width, height, rgb: rgba.chunks_exact(4).map(linear).collect() }
             }

@@ -123,7 +123,7 @@ fn mean(bytes: [u8; 4], coding: Coding) -> u8 {
     match coding {
         Coding::Linear => ((bytes.map(u32::from).iter().sum::<u32>() + 2) / 4) as u8,
         Coding::Srgb => {
-            let table = &*SRGB_TO_LINEAR;
+            let table = &SRGB_TO_LINEAR;
             nearest_code(bytes.map(|byte| table[usize::from(byte)]).iter().sum::<f32>() / 4.0)
         }
     }
@@ -131,7 +131,7 @@ fn mean(bytes: [u8; 4], coding: Coding) -> u8 {
 
 /// The sRGB code whose light is nearest, by the decoding table: the same on every machine.
 pub(crate) fn nearest_code(light: f32) -> u8 {
-    let table = &*SRGB_TO_LINEAR;
+    let table = &SRGB_TO_LINEAR;
     let above = table.partition_point(|value| *value < light).min(255);
     let below = above.saturating_sub(1);
     let nearest = if light - table[below] < table[above] - light { below } else { above };

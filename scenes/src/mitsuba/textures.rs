@@ -50,7 +50,7 @@ pub(super) struct Map {
 impl Map {
     /// The linear colour of a texel without the factor.
     fn decoded(&self, texel: &[u8]) -> [f32; 3] {
-        let table = &*SRGB_TO_LINEAR;
+        let table = &SRGB_TO_LINEAR;
         [texel[0], texel[1], texel[2]]
             .map(|c| if self.srgb { table[usize::from(c)] } else { f32::from(c) / 255.0 })
     }

@@ -162,7 +162,7 @@ impl Raster {
 
 /// The byte whose sRGB-encoded value is nearest to a linear one.
 fn encode_srgb(v: f32) -> u8 {
-    let table = &*SRGB_TO_LINEAR;
+    let table = &SRGB_TO_LINEAR;
     let after = table.partition_point(|&t| t < v);
     let before = after.saturating_sub(1);
     let after = after.min(255);

@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn srgb_is_decoded() {
-        let table = &*lockstep_core::scene::texture::SRGB_TO_LINEAR;
+        let table = &lockstep_core::scene::texture::SRGB_TO_LINEAR;
         for (byte, wanted) in table.iter().enumerate() {
             assert!((srgb_to_linear(byte as f32 / 255.0) - wanted).abs() < 1e-6);
         }
