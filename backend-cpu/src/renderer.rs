@@ -22,7 +22,7 @@ use lockstep_core::{DeviceInfo, Error, Film, LoadReport, PassReport, Renderer, R
 use lockstep_core::{Integrator, KernelConfig, LayerSampling, MergeSums, Order, Rays};
 use lockstep_core::{check_range, nothing_loaded};
 use lockstep_transport::integrators::bidirectional::{PairPass, Photon, Techniques};
-use lockstep_transport::simd::can_batch;
+use lockstep_transport::simd::Batching;
 use lockstep_transport::{record_pair, record_path};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -43,7 +43,7 @@ struct Loaded<I> {
     scene: Scene,
     settings: Settings,
     intersector: I,
-    batches: bool,
+    batching: Batching,
     tiles: Vec<Tile>,
     /// The techniques of an integrator of light and camera sub-paths, and its film.
     pairs: Option<(Techniques, SplatFilm)>,
@@ -161,7 +161,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             scene: scene.clone(),
             settings: *settings,
             intersector,
-            batches: can_batch(scene, settings.integrator),
+            batching: Batching::new(scene, settings),
             tiles: split_into_tiles(
                 settings.width,
                 settings.height,
@@ -196,7 +196,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             scene,
             settings,
             intersector,
-            batches,
+            batching,
             tiles,
             pairs,
             merges,
@@ -210,8 +210,8 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         let added = check_range(*spp, &samples)?;
         let camera = scene.camera.frame(settings.width, settings.height);
         let settings = Settings { layers: *layers, ..*settings };
-        let (batches, rays, order) = (*batches, *rays, *order);
-        let pass = PassJob { scene, intersector, camera, settings, samples, rays, batches, order };
+        let (rays, order) = (*rays, *order);
+        let pass = PassJob { scene, intersector, camera, settings, samples, rays, batching, order };
         let start = Instant::now();
         let tally = self.pool.install(|| match pairs {
             None => tiles

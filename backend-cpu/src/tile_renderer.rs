@@ -9,8 +9,8 @@ use lockstep_core::math::rng::{RayKey, SampleKey, dither};
 use lockstep_core::scene::Scene;
 use lockstep_core::scene::camera::CameraFrame;
 use lockstep_core::{Order, Rays, Sampler, Settings};
-use lockstep_transport::integrators::{PathState, shade_unrecorded};
-use lockstep_transport::simd::{Batch, ShadeOutput, ShadowRay};
+use lockstep_transport::integrators::PathState;
+use lockstep_transport::simd::{Batch, Batching, ShadeJob, ShadeOutput, ShadowRay};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -24,8 +24,8 @@ pub(crate) struct PassJob<'a, I> {
     pub(crate) samples: Range<u32>,
     /// Single rays, or packets where the intersector has them.
     pub(crate) rays: Rays,
-    /// Whether paths are shaded in SIMD batches.
-    pub(crate) batches: bool,
+    /// The surfaces that are shaded in SIMD batches.
+    pub(crate) batching: &'a Batching,
     /// The order of a tile's extension rays.
     pub(crate) order: Order,
 }
@@ -195,16 +195,15 @@ impl<S: Default> TileRenderer<S> {
         let hits = &hits[..active.len()];
         counts.hits += hits.iter().filter(|hit| hit.is_some()).count() as u64;
 
-        // Shade, eight paths at a time where the scene allows it
-        if job.batches {
-            batch.shade(job.scene, &job.settings, bounce, paths, active, hits, output);
-        } else {
-            output.begin(active.len());
-            for (index, hit) in active.iter().zip(hits) {
-                let path = &mut paths[*index as usize];
-                output.push(*index, &shade_unrecorded(job.scene, &job.settings, bounce, path, hit));
-            }
-        }
+        // Shade, in batches where the scene allows it
+        let (scene, settings) = (job.scene, &job.settings);
+        batch.shade(
+            &ShadeJob { scene, settings, bounce, batching: job.batching },
+            paths,
+            active,
+            hits,
+            output,
+        );
         counts.shadow_rays += output.shadow_rays().len() as u64;
 
         // Compact: keep the surviving paths, in order or sorted by octant

@@ -11,6 +11,7 @@ use lockstep_bvh::LeafPrimitive;
 use lockstep_core::geometry::{ClipBox, Hit, Slabs};
 use lockstep_core::math::max;
 use lockstep_core::math::vec3::Vec3;
+use lockstep_core::prefetch;
 use lockstep_core::scene::{Mesh, SPHERE_BIT, Scene};
 use lockstep_embree_sys::RTCGeometry;
 use std::ops::Range;
@@ -55,19 +56,6 @@ pub(super) struct TriangleRecord {
     pub(super) first_reference: u32,
     /// Number of its pre-split references; zero if it is not split.
     pub(super) reference_count: u32,
-}
-
-/// Prefetches a cache line.
-#[inline(always)]
-fn prefetch<T>(at: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every processor of this architecture has the instruction, and prefetching cannot fault.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(at.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = at;
 }
 
 // SAFETY: Embree's geometries may be used and released by any thread, and the rest is plain data.
@@ -156,13 +144,13 @@ impl EmbreeGeometry {
     /// Prefetches the cache line where [`Self::is_in_reference`] will begin to read.
     #[inline(always)]
     pub(super) fn prefetch_references(&self, triangle: &TriangleRecord) {
-        prefetch(self.reference_bounds.as_ptr().wrapping_add(triangle.first_reference as usize));
+        prefetch(&self.reference_bounds, triangle.first_reference as usize);
     }
 
     /// Prefetches the cache line that [`Self::triangle`] will read.
     #[inline(always)]
     pub(super) fn prefetch(&self, prim_id: u32) {
-        prefetch(self.triangles.as_ptr().wrapping_add(prim_id as usize));
+        prefetch(&self.triangles, prim_id as usize);
     }
 
     /// The mesh's record.

@@ -1,19 +1,28 @@
 //! Next-event estimation: sampling a light from a surface. The counterpart is
 //! `kernels/integrators/direct_light.h`.
 
+use crate::bsdf::Evaluation;
 use crate::integrators::{Connection, PathState};
-use crate::interaction::{Interaction, ShadingFrame};
-use crate::lights;
-use lockstep_core::geometry::{Ray, offset_origin};
+use crate::interaction::{Departure, Interaction, ShadingFrame};
+use crate::lights::{self, LightSample};
+use lockstep_core::geometry::Ray;
 use lockstep_core::math::sampling::power_heuristic;
-use lockstep_core::math::vec3::max_component;
+use lockstep_core::math::vec3::{Vec3, max_component};
 use lockstep_core::path_record::{Recorder, VertexRecord};
 use lockstep_core::scene::SceneData;
 use lockstep_core::{Settings, Strategy};
 
-/// Samples a light and builds the shadow ray to it; `None` where no light can arrive.
+/// A sampled light and its direction in the shading frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SampledLight {
+    light: LightSample,
+    /// Direction to the light in the shading frame.
+    pub(crate) wi: Vec3,
+}
+
+/// Samples a light for a surface; `None` where no light can arrive.
 #[inline(always)]
-pub(crate) fn connect_to_light(
+pub(crate) fn sample_light(
     scene: &SceneData,
     settings: &Settings,
     bounce: u32,
@@ -21,12 +30,10 @@ pub(crate) fn connect_to_light(
     at: &Interaction<'_>,
     local: &ShadingFrame<'_>,
     record: &mut impl Recorder,
-) -> Option<Connection> {
+) -> Option<SampledLight> {
     if scene.lights.is_empty() || local.is_specular() {
         return None;
     }
-
-    // Sample a light
     let light = lights::sample(scene, at.position, at.scale, path.key, bounce, record);
     record.note(|r| {
         r.light_direction = light.direction;
@@ -38,16 +45,26 @@ pub(crate) fn connect_to_light(
         return None;
     }
     let wi = local.to_local(light.direction);
-    if !local.same_side(light.direction, wi.z) {
-        return None;
-    }
+    local.same_side(light.direction, wi.z).then_some(SampledLight { light, wi })
+}
 
-    // Evaluate the BSDF and the MIS weight
-    let scattered = local.evaluate(wi);
+/// Builds the shadow ray to a sampled light, for the BSDF of its direction; `None` where no light can arrive.
+#[inline(always)]
+pub(crate) fn connect_to_light(
+    settings: &Settings,
+    path: &PathState,
+    at: &Departure,
+    sampled: &SampledLight,
+    scattered: Evaluation,
+    record: &mut impl Recorder,
+) -> Option<Connection> {
+    let light = &sampled.light;
     record.note(|r| {
         r.light_bsdf = scattered.value;
         r.light_bsdf_pdf = scattered.pdf;
     });
+
+    // Weight by MIS
     let mut weight = 1.0;
     if !light.delta && settings.strategy == Strategy::Mis {
         weight = power_heuristic(light.pdf, scattered.pdf);
@@ -58,7 +75,7 @@ pub(crate) fn connect_to_light(
     }
 
     // Build the shadow ray
-    let origin = offset_origin(at.position, local.geometric, light.direction, at.scale);
+    let origin = at.origin(light.direction);
     let t_max = light.shadow_end;
     record.note(|r| {
         r.flags |= VertexRecord::SHADOW;

@@ -2,10 +2,11 @@
 //! share. The counterpart is `kernels/integrators/interaction.h`.
 
 use crate::bsdf::{
-    self, Evaluation, LayerAxes, MIN_COSINE, PickedLobe, Scatter, Surface, SurfaceLayers, ThinFilm,
+    self, Evaluation, LayerAxes, MIN_COSINE, OutgoingTerms, PickedLobe, Scatter, Surface, SurfaceLayers,
+    ThinFilm,
 };
 use crate::lights;
-use lockstep_core::geometry::{Hit, Ray, coordinate_scale, triangle_normal};
+use lockstep_core::geometry::{Hit, Ray, coordinate_scale, offset_origin, triangle_normal};
 use lockstep_core::math::max;
 use lockstep_core::math::transform::{transform_normal, transform_point, transform_vector};
 use lockstep_core::math::vec3::{Vec3, cross, dot, max_abs_component, normalize, vec3};
@@ -348,7 +349,26 @@ pub(crate) fn vertex_color(v: [&Vertex; 3], b: [f32; 3]) -> Vec3 {
     v[0].rgb() * b[0] + v[1].rgb() * b[1] + v[2].rgb() * b[2]
 }
 
+/// The point of a surface from which rays leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Departure {
+    position: Vec3,
+    /// The geometric normal on the side of the incoming ray.
+    geometric: Vec3,
+    /// Bounds the coordinates from which the position was computed.
+    scale: f32,
+}
+
+impl Departure {
+    /// The origin of a ray in this direction, off the surface.
+    #[inline(always)]
+    pub(crate) fn origin(&self, direction: Vec3) -> Vec3 {
+        offset_origin(self.position, self.geometric, direction, self.scale)
+    }
+}
+
 /// A surface and its shading frame, on the side of the incoming ray.
+#[derive(Clone, Copy)]
 pub(crate) struct ShadingFrame<'a> {
     pub(crate) s: Vec3,
     pub(crate) t: Vec3,
@@ -365,6 +385,12 @@ pub(crate) struct ShadingFrame<'a> {
 }
 
 impl ShadingFrame<'_> {
+    /// Where rays leave this frame's interaction.
+    #[inline(always)]
+    pub(crate) fn departure(&self, at: &Interaction<'_>) -> Departure {
+        Departure { position: at.position, geometric: self.geometric, scale: at.scale }
+    }
+
     /// Transforms a direction from world space to the shading frame.
     #[inline(always)]
     pub(crate) fn to_local(&self, world: Vec3) -> Vec3 {
@@ -429,10 +455,16 @@ impl ShadingFrame<'_> {
         Some(PickedLobe::new(&self.surface, layers, &self.axes(layers), self.wo, u))
     }
 
+    /// The terms of `wo` for [`Self::evaluate`] and [`Self::sample`]; none with layers, which compute their own.
+    #[inline(always)]
+    pub(crate) fn terms(&self) -> OutgoingTerms {
+        if self.layers.is_none() { OutgoingTerms::new(&self.surface, self.wo) } else { OutgoingTerms::NONE }
+    }
+
     /// BSDF times cosine of all lobes or of the one that is picked, and the density with which [`Self::sample`] chooses
     /// `wi`. Zero for specular surfaces.
     #[inline(always)]
-    pub(crate) fn evaluate(&self, wi: Vec3) -> Evaluation {
+    pub(crate) fn evaluate(&self, terms: &OutgoingTerms, wi: Vec3) -> Evaluation {
         match self.layers {
             Some(layers) if wi.z != 0.0 => {
                 if self.is_glass() {
@@ -444,13 +476,13 @@ impl ShadingFrame<'_> {
                     None => bsdf::evaluate_layered(s, layers, &axes, self.wo, wi),
                 }
             }
-            _ => bsdf::evaluate(&self.surface, self.wo, wi),
+            _ => bsdf::evaluate_from(&self.surface, terms, self.wo, wi),
         }
     }
 
     /// Samples a direction for the draws `u` (lobe, direction u, direction v). A zero weight ends the path.
     #[inline(always)]
-    pub(crate) fn sample(&self, u: [f32; 3]) -> Scatter {
+    pub(crate) fn sample(&self, terms: &OutgoingTerms, u: [f32; 3]) -> Scatter {
         match self.layers {
             Some(layers) => {
                 if self.is_glass() {
@@ -462,7 +494,7 @@ impl ShadingFrame<'_> {
                     None => bsdf::sample_layered(s, layers, &axes, self.wo, u),
                 }
             }
-            None => bsdf::sample(&self.surface, self.wo, u),
+            None => bsdf::sample_from(&self.surface, terms, self.wo, u),
         }
     }
 

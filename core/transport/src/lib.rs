@@ -9,6 +9,7 @@ pub mod interaction;
 pub mod interior_list;
 pub mod lights;
 pub mod media;
+mod prefetch;
 mod record_pair;
 mod record_path;
 pub mod simd;

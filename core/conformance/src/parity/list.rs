@@ -1135,7 +1135,7 @@ fn shade(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
     };
     let key = RayKey::extension(path.key, bounce);
     let hit = fixture.bvh.closest_hit(scene, &path.ray, key, &mut Scratch::default());
-    let shaded = path::shade(scene, &settings, bounce, &mut path, &hit, &mut ());
+    let shaded = path::shade::<false>(scene, &settings, bounce, &mut path, &hit, &mut ());
     out.v(path.ray.origin);
     out.v(path.ray.direction);
     out.f(path.ray.t_max);

@@ -77,10 +77,35 @@ pub(super) struct ReflectionTerms {
     pub(super) cosine: f32,
 }
 
+/// The masking of one direction, `wo`, by microfacets.
+#[derive(Clone, Copy)]
+pub(super) struct Masking {
+    alpha: f32,
+    lambda: f32,
+    g1: f32,
+}
+
+impl Masking {
+    /// No microfacets.
+    pub(super) const NONE: Self = Self { alpha: 0.0, lambda: 0.0, g1: 0.0 };
+
+    #[inline(always)]
+    pub(super) fn new(wo: Vec3, alpha: f32) -> Self {
+        let lambda = ggx_lambda(wo, alpha);
+        Self { alpha, lambda, g1: 1.0 / (1.0 + lambda) }
+    }
+
+    /// The factors of reflection from `wo`, the direction of this masking, to `wi`.
+    #[inline(always)]
+    pub(super) fn reflection_terms(&self, wo: Vec3, wi: Vec3) -> ReflectionTerms {
+        let h = normalize(wo + wi);
+        let g2 = 1.0 / (1.0 + self.lambda + ggx_lambda(wi, self.alpha));
+        ReflectionTerms { d_over_4: ggx_d(h, self.alpha) / (4.0 * wo.z), g1: self.g1, g2, cosine: dot(wo, h) }
+    }
+}
+
 /// The factors of reflection from `wo` to `wi`.
 #[inline(always)]
 pub(super) fn reflection_terms(wo: Vec3, wi: Vec3, alpha: f32) -> ReflectionTerms {
-    let h = normalize(wo + wi);
-    let (g1, g2) = ggx_masking(wo, wi, alpha);
-    ReflectionTerms { d_over_4: ggx_d(h, alpha) / (4.0 * wo.z), g1, g2, cosine: dot(wo, h) }
+    Masking::new(wo, alpha).reflection_terms(wo, wi)
 }

@@ -6,13 +6,14 @@
 
 use crate::bsdf::fresnel::{schlick, schlick_scalar};
 use crate::bsdf::layer::Layer;
-use crate::bsdf::microfacet::{ReflectionTerms, ggx_sample, reflect, reflection_terms};
+use crate::bsdf::microfacet::{Masking, ReflectionTerms, ggx_sample, reflect};
 use crate::bsdf::surface::{ABSORBED, Evaluation, Scatter, Surface};
 use lockstep_core::math::sampling::cosine_hemisphere;
 use lockstep_core::math::vec3::{Vec3, lerp, luminance, vec3};
 use lockstep_core::math::{INV_PI, sqr};
 
 /// The lobes of a principled surface and the probabilities of choosing them.
+#[derive(Clone, Copy)]
 pub(super) struct Lobes {
     /// Reflectance at normal incidence of the specular lobe.
     f0: Vec3,
@@ -28,6 +29,18 @@ pub(super) struct Lobes {
 }
 
 impl Lobes {
+    /// No lobes.
+    pub(super) const NONE: Self = Self {
+        f0: Vec3::ZERO,
+        f0_dielectric: 0.0,
+        layer: Layer::NONE,
+        diffuse: Vec3::ZERO,
+        transmitted: Vec3::ZERO,
+        p_specular: 0.0,
+        p_diffuse: 0.0,
+        p_transmitted: 0.0,
+    };
+
     #[inline(always)]
     pub(super) fn new(s: &Surface, wo: Vec3) -> Self {
         // Colours of the lobes
@@ -55,8 +68,8 @@ impl Lobes {
 /// The terms of reflection to `wi`; of transmission they are those of the mirrored direction, since a thin wall
 /// transmits as if it reflected to the other side.
 #[inline(always)]
-pub(super) fn terms(s: &Surface, wo: Vec3, wi: Vec3) -> ReflectionTerms {
-    reflection_terms(wo, vec3(wi.x, wi.y, wi.z.abs()), s.alpha())
+pub(super) fn terms(masking: &Masking, wo: Vec3, wi: Vec3) -> ReflectionTerms {
+    masking.reflection_terms(wo, vec3(wi.x, wi.y, wi.z.abs()))
 }
 
 /// BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`, for its [`terms`].
@@ -83,9 +96,8 @@ pub(super) fn evaluate(lobes: &Lobes, wi: Vec3, terms: ReflectionTerms) -> Evalu
 
 /// Samples one lobe, weighted by all of them.
 #[inline(always)]
-pub(super) fn sample(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
+pub(super) fn sample(s: &Surface, lobes: &Lobes, masking: &Masking, wo: Vec3, u: [f32; 3]) -> Scatter {
     // Choose a lobe and sample it
-    let lobes = Lobes::new(s, wo);
     let wi = if u[0] < lobes.p_diffuse {
         cosine_hemisphere(u[1], u[2])
     } else {
@@ -96,6 +108,6 @@ pub(super) fn sample(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
         if u[0] < lobes.p_diffuse + lobes.p_transmitted { vec3(r.x, r.y, -r.z) } else { r }
     };
     // Weight by the mixture's density
-    let e = evaluate(&lobes, wi, terms(s, wo, wi));
+    let e = evaluate(lobes, wi, terms(masking, wo, wi));
     if e.pdf > 0.0 { Scatter { wi, weight: e.value * (1.0 / e.pdf), pdf: e.pdf } } else { ABSORBED }
 }

@@ -1,10 +1,10 @@
 //! Path tracing with next-event estimation and multiple importance sampling (Kajiya 1986; Veach 1997). The
 //! counterpart is `kernels/integrators/path.h`.
 
-use crate::bsdf::{MIN_COSINE, PickedLobe, Surface};
-use crate::direct_light::connect_to_light;
+use crate::bsdf::{MIN_COSINE, PickedLobe, Scatter, Surface};
+use crate::direct_light::{connect_to_light, sample_light};
 use crate::integrators::{Connection, ENDED, PathState, Shaded};
-use crate::interaction::{Interaction, ShadingFrame};
+use crate::interaction::{Departure, Interaction, ShadingFrame};
 use crate::interior_list::{self, InteriorList};
 use crate::lights;
 use crate::media;
@@ -14,13 +14,25 @@ use lockstep_core::math::sampling::{frame, power_heuristic};
 use lockstep_core::math::vec3::{Vec3, dot, max_component, vec3};
 use lockstep_core::math::{max, min};
 use lockstep_core::path_record::{Recorder, VertexRecord};
-use lockstep_core::scene::{Material, MaterialKind, NONE, SceneData, environment_radiance};
-use lockstep_core::{LayerSampling, Settings, Strategy};
+use lockstep_core::scene::{Instance, Material, MaterialKind, NONE, SceneData, environment_radiance};
+use lockstep_core::{LayerSampling, Sampler, Settings, Strategy};
+use std::ops::ControlFlow;
+
+/// A surface that a path has reached, before light and BSDF are sampled.
+pub(crate) struct Arrival<'a> {
+    pub(crate) at: Interaction<'a>,
+    instance: &'a Instance,
+    material: &'a Material,
+    /// The frame without layers.
+    pub(crate) local: ShadingFrame<'static>,
+    /// Media beyond a dielectric with a priority.
+    beyond: InteriorList,
+}
 
 /// Shades the hit of an extension ray: updates the path's radiance, throughput and ray. `record` receives the
-/// quantities computed.
+/// quantities computed. `PLAIN` may be true where [`is_plain`](super::is_plain) is.
 #[inline(always)]
-pub fn shade(
+pub fn shade<const PLAIN: bool>(
     scene: &SceneData,
     settings: &Settings,
     bounce: u32,
@@ -28,11 +40,78 @@ pub fn shade(
     hit: &Hit,
     record: &mut impl Recorder,
 ) -> Shaded {
+    if PLAIN {
+        path.key.sampler = Sampler::Pcg;
+    }
+
+    // Find the surface, its frame and its layers
+    let arrival = match arrive::<PLAIN>(scene, settings, bounce, path, hit, record) {
+        ControlFlow::Continue(arrival) => arrival,
+        ControlFlow::Break(shaded) => return shaded,
+    };
+    let Arrival { at, instance, material, local, beyond } = arrival;
+    let has_media = !PLAIN && !scene.layers.is_empty();
+    let nested = !PLAIN && material.priority != 0;
+    let layers = if PLAIN { None } else { at.layers(scene, instance, material) };
+    let mut local = ShadingFrame { layers: layers.as_ref(), ..local };
+    let picked =
+        if !PLAIN && settings.layers == LayerSampling::Tree { pick_lobe(path, bounce, &local) } else { None };
+    local.picked = picked.as_ref();
+    let terms = local.terms();
+    let departure = local.departure(&at);
+
+    // Sample direct lighting
+    let light = sample_light(scene, settings, bounce, path, &at, &local, record);
+    let mut connection = light.and_then(|light| {
+        let scattered = local.evaluate(&terms, light.wi);
+        connect_to_light(settings, path, &departure, &light, scattered, record)
+    });
+    if has_media && let Some(connection) = &mut connection {
+        if nested {
+            attenuate_nested(scene, path, beyond, &local, connection);
+        } else {
+            attenuate_connection(scene, path, material, &local, connection);
+        }
+    }
+
+    // Sample the next extension ray
+    let words = draw(path.key, Block::Bsdf, bounce);
+    record.note(|r| {
+        r.flags |= VertexRecord::SCATTER;
+        r.scatter_words = words;
+    });
+    let u = uniforms(words);
+    let scattered = local.sample(&terms, [u[0], u[1], u[2]]);
+    let continues = scatter(settings, bounce, path, &departure, &local, scattered, u[3], record);
+    if nested && continues && dot(path.ray.direction, local.geometric) < 0.0 {
+        path.interiors = beyond;
+    }
+    if has_media && continues {
+        let z = dot(path.ray.direction, local.geometric);
+        path.medium = media::leaving(material, path.medium, local.surface.outside, z);
+        if nested {
+            path.medium = real_medium(scene, path, path.interiors);
+        }
+    }
+    Shaded { continues, connection }
+}
+
+/// Adds what an extension ray finds in its medium and at its hit, and builds the shading frame there; breaks where the
+/// path ends or passes through a false hit.
+#[inline(always)]
+pub(crate) fn arrive<'a, const PLAIN: bool>(
+    scene: &'a SceneData,
+    settings: &Settings,
+    bounce: u32,
+    path: &mut PathState,
+    hit: &Hit,
+    record: &mut impl Recorder,
+) -> ControlFlow<Shaded, Arrival<'a>> {
     // Add the environment to an escaped ray
     if !hit.is_some() {
         add_environment(scene, settings, path);
         record.note(|r| r.gathered = path.radiance);
-        return ENDED;
+        return ControlFlow::Break(ENDED);
     }
 
     // Compute the surface interaction
@@ -48,14 +127,14 @@ pub fn shade(
     let outside = dot(at.geometric, back) > 0.0;
 
     // Find the media on both sides of a dielectric with a priority
-    let nested = material.priority != 0;
+    let nested = !PLAIN && material.priority != 0;
     let mut beyond = path.interiors;
     if nested {
         [path.interiors, beyond] = both_sides(scene, path, at.material + 1, outside);
     }
 
     // Attenuate in the medium that the ray has passed
-    let has_media = !scene.layers.is_empty();
+    let has_media = !PLAIN && !scene.layers.is_empty();
     if has_media {
         path.medium = media::arriving(material, path.medium, outside);
         if nested {
@@ -68,7 +147,7 @@ pub fn shade(
     add_emission(scene, settings, bounce, path, &at, material, hit.t);
     record.note(|r| r.gathered = path.radiance);
     if bounce == settings.bounces {
-        return ENDED;
+        return ControlFlow::Break(ENDED);
     }
 
     // Pass through a false hit
@@ -76,7 +155,7 @@ pub fn shade(
     let geometric = at.geometric * side;
     if nested && interior_list::real_medium(path.interiors) == interior_list::real_medium(beyond) {
         pass_through(path, &at, geometric, beyond, record);
-        return Shaded { continues: true, connection: None };
+        return ControlFlow::Break(Shaded { continues: true, connection: None });
     }
 
     // Build the shading frame on the side of the incoming ray
@@ -93,42 +172,15 @@ pub fn shade(
     if nested {
         refract_between(scene, path, beyond, &mut surface);
     }
-    let layers = at.layers(scene, instance, material);
-    let mut local =
-        ShadingFrame { s, t, normal, geometric, wo, surface, layers: layers.as_ref(), picked: None };
-    let picked = if settings.layers == LayerSampling::Tree { pick_lobe(path, bounce, &local) } else { None };
-    local.picked = picked.as_ref();
     record.note(|r| {
         r.flags |= VertexRecord::SHADED;
-        r.base_color = local.surface.base_color;
-        r.roughness = local.surface.roughness;
-        r.metallic = local.surface.metallic;
-        r.normal = local.normal;
+        r.base_color = surface.base_color;
+        r.roughness = surface.roughness;
+        r.metallic = surface.metallic;
+        r.normal = normal;
     });
-
-    // Sample direct lighting
-    let mut connection = connect_to_light(scene, settings, bounce, path, &at, &local, record);
-    if has_media && let Some(connection) = &mut connection {
-        if nested {
-            attenuate_nested(scene, path, beyond, &local, connection);
-        } else {
-            attenuate_connection(scene, path, material, &local, connection);
-        }
-    }
-
-    // Sample the next extension ray
-    let continues = scatter(settings, bounce, path, &at, &local, record);
-    if nested && continues && dot(path.ray.direction, local.geometric) < 0.0 {
-        path.interiors = beyond;
-    }
-    if has_media && continues {
-        let z = dot(path.ray.direction, local.geometric);
-        path.medium = media::leaving(material, path.medium, outside, z);
-        if nested {
-            path.medium = real_medium(scene, path, path.interiors);
-        }
-    }
-    Shaded { continues, connection }
+    let local = ShadingFrame { s, t, normal, geometric, wo, surface, layers: None, picked: None };
+    ControlFlow::Continue(Arrival { at, instance, material, local, beyond })
 }
 
 /// Picks one lobe of the layers; `None` for a surface without.
@@ -305,25 +357,21 @@ fn add_emission(
     path.radiance = path.radiance + path.throughput * emission * weight;
 }
 
-/// Samples the next extension ray; false if the path terminates.
+/// Continues a path along a sampled direction, with Russian roulette by the draw `u`; false if the path terminates.
 #[inline(always)]
-fn scatter(
+pub(crate) fn scatter(
     settings: &Settings,
     bounce: u32,
     path: &mut PathState,
-    at: &Interaction<'_>,
+    departure: &Departure,
     local: &ShadingFrame<'_>,
+    scattered: Scatter,
+    u: f32,
     record: &mut impl Recorder,
 ) -> bool {
-    // Sample the BSDF
-    let words = draw(path.key, Block::Bsdf, bounce);
-    let u = uniforms(words);
-    let scattered = local.sample([u[0], u[1], u[2]]);
     let direction = local.to_world(scattered.wi);
     let mut throughput = path.throughput * scattered.weight;
     record.note(|r| {
-        r.flags |= VertexRecord::SCATTER;
-        r.scatter_words = words;
         r.scatter_direction = direction;
         r.scatter_pdf = scattered.pdf;
         r.scatter_throughput = throughput;
@@ -337,7 +385,7 @@ fn scatter(
         && bounce >= first
     {
         let survival = min(max_component(throughput), 0.95);
-        if u[3] >= survival {
+        if u >= survival {
             return false;
         }
         throughput = throughput * (1.0 / survival);
@@ -350,7 +398,6 @@ fn scatter(
     });
     path.throughput = throughput;
     path.bsdf_pdf = scattered.pdf;
-    let origin = offset_origin(at.position, local.geometric, direction, at.scale);
-    path.ray = Ray { origin, t_min: 0.0, direction, t_max: FAR };
+    path.ray = Ray { origin: departure.origin(direction), t_min: 0.0, direction, t_max: FAR };
     true
 }

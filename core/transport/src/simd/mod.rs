@@ -1,28 +1,34 @@
 //! SIMD camera rays and shading: structure-of-arrays batches of `LANES` paths.
 //!
-//! Covers [`crate::integrators::generate`], and [`shade_unrecorded`] at untextured diffuse surfaces. Each step is one
-//! loop over the lanes, which the compiler vectorises. The operations are those of the scalar code, so the
-//! bits are the same. All other paths go through [`shade_unrecorded`].
+//! Covers [`crate::integrators::generate`], [`shade_unrecorded`] at untextured diffuse surfaces, and the BSDFs of
+//! principled surfaces. Each step is one loop over the lanes, which the compiler vectorises. The operations are those of
+//! the scalar code, so the bits are the same. All other paths go through [`shade_unrecorded`].
 
+use crate::integrators::path::arrive;
 use crate::integrators::{PathState, shade_unrecorded};
+use crate::prefetch::prefetch_hits;
+use batching::HitBatch;
 use camera::CameraRays;
 use gather::GatheredHits;
+use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Hit, Ray};
 use lockstep_core::math::rng::{Block, SampleKey};
 use lockstep_core::math::simd::{self, Array8, F32x8, PortableF32x8};
-use lockstep_core::math::vec3::{Vec3, max_component, vec3};
+use lockstep_core::math::vec3::{Vec3, vec3};
+use lockstep_core::scene::SceneData;
 use lockstep_core::scene::camera::CameraFrame;
-use lockstep_core::scene::{
-    AlphaMode, Instance, Light, LightKind, MaterialKind, NONE, SPHERE_BIT, SceneData,
-};
-use lockstep_core::{Integrator, Settings};
+use principled::PrincipledBatch;
+use std::ops::ControlFlow;
 use steps::{Continuations, Interactions, LightSamples, ShadowRays};
 
+mod batching;
 mod camera;
 mod gather;
+mod principled;
 mod scatter;
 mod steps;
 
+pub use batching::Batching;
 pub use scatter::{ShadeOutput, ShadowRay};
 
 /// Lanes that are loaded and stored together.
@@ -103,7 +109,7 @@ impl Vec3xN {
 }
 
 /// Scratch memory of one thread.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Batch {
     camera_rays: CameraRays,
     gathered: GatheredHits,
@@ -111,48 +117,20 @@ pub struct Batch {
     light: LightSamples,
     shadow: ShadowRays,
     continuations: Continuations,
+    principled: PrincipledBatch,
 }
 
-/// True when batched shading covers the integrator and all lights of the scene: path tracing, untextured
-/// opaque triangles, no media, no priorities of dielectrics.
-pub fn can_batch(scene: &SceneData, integrator: Integrator) -> bool {
-    let plain = |light: &Light| {
-        let material = || &scene.materials[light.material as usize];
-        light.kind == LightKind::Triangle as u32
-            && material().emission_texture == NONE
-            && material().alpha_mode == AlphaMode::Opaque as u32
-    };
-    integrator == Integrator::Path
-        && !scene.has_media()
-        && !scene.has_priorities()
-        && !scene.lights.is_empty()
-        && scene.lights.iter().all(plain)
-}
-
-/// Vertices and material of a hit that can be shaded in a batch; `None` where [`shade_unrecorded`] must be used.
-#[inline(always)]
-fn batchable(scene: &SceneData, hit: &Hit) -> Option<([u32; 3], u32)> {
-    if !hit.is_some() || hit.primitive & SPHERE_BIT != 0 {
-        return None;
-    }
-    let instance = &scene.instances[hit.instance as usize];
-    let mesh = &scene.meshes[instance.mesh as usize];
-    let triangle = &scene.triangles[(mesh.first_triangle + hit.primitive) as usize];
-    let material = &scene.materials[triangle.material as usize];
-    let is_batchable = instance.flags & Instance::IDENTITY != 0
-        && material.kind == MaterialKind::Diffuse as u32
-        && material.base_color_texture == NONE
-        && material.normal_texture == NONE
-        && max_component(material.emission) <= 0.0;
-    (is_batchable && is_white(scene, triangle.vertices)).then_some((triangle.vertices, triangle.material))
-}
-
-/// True when no vertex has a colour.
-#[inline(always)]
-fn is_white(scene: &SceneData, vertices: [u32; 3]) -> bool {
-    let [a, b, c] = vertices;
-    let white = |vertex: u32| scene.vertices[vertex as usize].is_white();
-    white(a) & white(b) & white(c)
+/// What is shaded: the bounce of a scene's paths.
+#[derive(Clone, Copy, Debug)]
+pub struct ShadeJob<'a> {
+    /// The scene.
+    pub scene: &'a SceneData,
+    /// How it is rendered.
+    pub settings: &'a Settings,
+    /// The bounce, from zero at the camera's hits.
+    pub bounce: u32,
+    /// The surfaces to shade in batches.
+    pub batching: &'a Batching,
 }
 
 /// Arguments of shading one batch.
@@ -202,40 +180,92 @@ impl Batch {
     }
 
     /// Shades the paths `active` at their `hits`, as [`shade_unrecorded`] does, into `output`.
-    ///
-    /// The scene must satisfy [`can_batch`].
     #[inline(always)]
     pub fn shade(
         &mut self,
-        scene: &SceneData,
-        settings: &Settings,
-        bounce: u32,
+        job: &ShadeJob<'_>,
         paths: &mut [PathState],
         active: &[u32],
         hits: &[Hit],
         output: &mut ShadeOutput,
     ) {
         output.begin(active.len());
+        let ShadeJob { scene, settings, bounce, batching } = *job;
         let mut count = 0;
-        for (&index, hit) in active.iter().zip(hits) {
+        for (next, (&index, hit)) in active.iter().zip(hits).enumerate() {
+            if batching.prefetches {
+                prefetch_hits(scene, hits, next);
+            }
             let path = &mut paths[index as usize];
-            match batchable(scene, hit) {
+            match batching.of(scene, hit) {
                 // The last vertex adds no emission here, since batched surfaces do not emit.
-                Some(_) if bounce == settings.bounces => {}
-                Some(triangle) => {
-                    self.gathered.put(count, index, path, hit, triangle);
+                HitBatch::Diffuse(..) if bounce == settings.bounces => {}
+                HitBatch::Diffuse(vertices, material) => {
+                    self.gathered.put(count, index, path, hit, (vertices, material));
                     count += 1;
                     if count == LANES {
                         self.step(Round { scene, settings, bounce, count, paths, output });
                         count = 0;
                     }
                 }
-                None => output.push(index, &shade_unrecorded(scene, settings, bounce, path, hit)),
+                HitBatch::Principled => match arrive::<true>(scene, settings, bounce, path, hit, &mut ()) {
+                    ControlFlow::Break(ended) => output.push(index, &ended),
+                    ControlFlow::Continue(arrival) => {
+                        if self.principled.put(scene, settings, bounce, index, path, &arrival) {
+                            self.step_principled(settings, bounce, paths, output);
+                        }
+                    }
+                },
+                HitBatch::None => {
+                    output.push(
+                        index,
+                        &shade_unrecorded(batching.is_plain, scene, settings, bounce, path, hit),
+                    );
+                }
             }
         }
         if count > 0 {
             self.step(Round { scene, settings, bounce, count, paths, output });
         }
+        if !self.principled.is_empty() {
+            self.step_principled(settings, bounce, paths, output);
+        }
+    }
+
+    /// Shades a batch of principled surfaces with the widest instructions of the processor.
+    #[inline]
+    fn step_principled(
+        &mut self,
+        settings: &Settings,
+        bounce: u32,
+        paths: &mut [PathState],
+        output: &mut ShadeOutput,
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if simd::has_avx512() {
+            // SAFETY: the processor has the features.
+            unsafe { self.evaluate_by_avx512() };
+        } else if simd::has_avx2() {
+            // SAFETY: as above.
+            unsafe { self.evaluate_by_avx2() };
+        } else {
+            self.principled.evaluate();
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        self.principled.evaluate();
+        self.principled.finish(settings, bounce, paths, output);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,avx512f,avx512vl,avx512dq,avx512bw")]
+    fn evaluate_by_avx512(&mut self) {
+        self.principled.evaluate();
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
+    fn evaluate_by_avx2(&mut self) {
+        self.principled.evaluate();
     }
 
     /// Shades a batch with the widest instructions of the processor.

@@ -1,14 +1,16 @@
 use crate::integrators::path::shade;
 use crate::integrators::{Connection, Shaded, generate};
+use crate::simd::batching::HitBatch;
 use crate::simd::*;
 use lockstep_bvh::BruteForce;
 use lockstep_core::math::rng::{RayKey, SampleKey, pcg4d, uniform};
 use lockstep_core::math::vec3::normalize;
 use lockstep_core::scene::camera::Camera;
 use lockstep_core::scene::{
-    IDENTITY, Material, MeshData, PunctualLight, Scene, SceneBuilder, Sphere, Vertex,
+    EnvironmentLight, IDENTITY, Material, MaterialKind, MeshData, PunctualLight, Scene, SceneBuilder, Sphere,
+    Vertex,
 };
-use lockstep_core::{Integrator, Strategy};
+use lockstep_core::{Integrator, Sampler, Strategy};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn random(i: u32, stream: u32) -> [f32; 4] {
@@ -21,7 +23,7 @@ fn point(i: u32, stream: u32) -> Vec3 {
 }
 
 /// Triangles under triangle lights: smooth and flat normals, coloured vertices, two-sided and one-sided
-/// lights, glass and metal, a sphere, and a transformed instance.
+/// lights, glass and metal, principled surfaces, spheres, and a transformed instance.
 fn builder() -> SceneBuilder {
     let mut b = SceneBuilder::new("batch");
     let lamp = |flags: u32| Material { emission: vec3(5.0, 4.0, 3.0), flags, ..Material::BLACK };
@@ -32,6 +34,11 @@ fn builder() -> SceneBuilder {
         Material { kind: MaterialKind::Dielectric as u32, roughness: 0.0, ..Material::diffuse([0.9; 3]) },
         lamp(0),
         lamp(Material::TWO_SIDED_EMISSION),
+        principled(0.5, 0.0, 0.0),
+        principled(0.2, 1.0, 0.0),
+        principled(0.0, 0.3, 0.6),
+        Material { flags: Material::MULTISCATTER, ..principled(0.7, 0.9, 0.0) },
+        Material { emission: vec3(0.5, 0.0, 0.1), ..principled(0.9, 0.0, 1.0) },
     ]
     .map(|material| b.material(material));
     let mut soup = MeshData::default();
@@ -44,17 +51,22 @@ fn builder() -> SceneBuilder {
             soup.vertices.push(Vertex { normal, ..Vertex::PLAIN }.with_color(color));
         }
         soup.triangles.push([base, base + 1, base + 2]);
-        let kind = if i % 4 == 3 { i / 4 % 6 } else { i % 2 };
+        let kind = if i % 2 == 1 { i / 2 % 11 } else { i / 2 % 2 };
         soup.materials.push(materials[kind as usize]);
     }
     let soup = b.mesh(soup);
     b.instance(soup, IDENTITY);
-    let ball = Sphere { center: Vec3::ZERO, radius: 0.3, material: materials[0], reserved: [0; 3] };
+    let ball = |x: f32, material: usize| Sphere {
+        center: vec3(x, 0.0, 0.0),
+        radius: 0.3,
+        material: materials[material],
+        reserved: [0; 3],
+    };
     let transformed = MeshData {
         positions: vec![[2.0, -2.0, -2.0], [2.0, 2.0, -2.0], [2.0, 0.0, 2.0]],
         triangles: vec![[0, 1, 2]],
         materials: vec![materials[0]],
-        spheres: vec![ball],
+        spheres: vec![ball(0.0, 0), ball(-0.6, 6)],
         ..MeshData::default()
     };
     let transformed = b.mesh(transformed);
@@ -63,15 +75,20 @@ fn builder() -> SceneBuilder {
     b
 }
 
+fn principled(roughness: f32, metallic: f32, transmission: f32) -> Material {
+    let kind = MaterialKind::Principled as u32;
+    Material { kind, roughness, metallic, transmission, ior: 1.4, ..Material::diffuse([0.8, 0.6, 0.3]) }
+}
+
 /// A path after some bounces, in a random direction.
-fn path(i: u32) -> PathState {
+fn path(i: u32, sampler: Sampler) -> PathState {
     let throughput = random(i, 7);
     PathState {
         ray: Ray { origin: point(i, 5), t_min: 0.0, direction: normalize(point(i, 6)), t_max: FAR },
         throughput: vec3(throughput[0], throughput[1], if i.is_multiple_of(9) { 0.0 } else { throughput[2] }),
         bsdf_pdf: throughput[3],
         radiance: point(i, 8),
-        key: SampleKey { pixel: i, sample: i / 3, seed: 77, ..SampleKey::default() },
+        key: SampleKey { pixel: i, sample: i / 3, seed: 77, sampler },
         medium: 0,
         interiors: 0,
     }
@@ -82,9 +99,11 @@ fn surviving(path: &PathState, continues: bool) -> Option<PathState> {
     continues.then_some(*path)
 }
 
+/// Shades paths alone and in batches, which must leave the same; returns how many hits are in batches of diffuse and of
+/// principled surfaces, how many paths have shadow rays, and how many continue.
 fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> [usize; 4] {
     let definition = BruteForce::new(scene);
-    let start: Vec<PathState> = (0..2_000).map(path).collect();
+    let start: Vec<PathState> = (0..2_000).map(|i| path(i, settings.sampler)).collect();
     let key = |path: &PathState| RayKey::extension(path.key, bounce);
     let trace = |path: &PathState| definition.closest_hit(&path.ray, key(path));
     let hits: Vec<Hit> = start.iter().map(trace).collect();
@@ -92,14 +111,16 @@ fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> [usize; 4] {
     let active: Vec<u32> = (0..2_000).rev().filter(|i| i % 7 != 0).collect();
     let hits: Vec<Hit> = active.iter().map(|&i| hits[i as usize]).collect();
 
+    let batching = Batching::new(scene, settings);
     let mut alone = start.clone();
     let mut expected = Vec::new();
     for (&i, hit) in active.iter().zip(&hits) {
-        expected.push(shade(scene, settings, bounce, &mut alone[i as usize], hit, &mut ()));
+        expected.push(shade::<false>(scene, settings, bounce, &mut alone[i as usize], hit, &mut ()));
     }
     let mut together = start;
     let mut output = ShadeOutput::default();
-    Batch::default().shade(scene, settings, bounce, &mut together, &active, &hits, &mut output);
+    let job = ShadeJob { scene, settings, bounce, batching: &batching };
+    Batch::default().shade(&job, &mut together, &active, &hits, &mut output);
     let shaded = || active.iter().zip(&expected);
     let shadow_ray =
         |(&path, shaded): (&u32, &Shaded)| shaded.connection.map(|connection| (path, connection));
@@ -122,25 +143,40 @@ fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> [usize; 4] {
         assert_eq!(surviving(together, expected.continues), surviving(alone, expected.continues), "path {i}");
         assert_eq!((together.radiance, together.key), (alone.radiance, alone.key), "path {i}");
     }
-    let batched = hits.iter().filter(|hit| batchable(scene, hit).is_some()).count();
+    let batch = |hit| batching.of(scene, hit);
+    let diffuse = hits.iter().filter(|hit| matches!(batch(hit), HitBatch::Diffuse(..))).count();
+    let principled = hits.iter().filter(|hit| batch(hit) == HitBatch::Principled).count();
     let connected = expected.iter().filter(|shaded| shaded.connection.is_some()).count();
     let continuing = expected.iter().filter(|shaded| shaded.continues).count();
-    [hits.iter().filter(|hit| hit.is_some()).count(), batched, connected, continuing]
+    [diffuse, principled, connected, continuing]
 }
 
 #[test]
 fn batched_shading_equals_scalar_shading() {
     let scene = builder().build().unwrap();
-    assert!(can_batch(&scene, Integrator::Path));
     for strategy in [Strategy::Mis, Strategy::LightOnly, Strategy::BsdfOnly] {
         for (bounce, roulette_from) in [(0, None), (1, Some(1)), (2, Some(3)), (3, None)] {
             let settings = Settings { strategy, roulette_from, seed: 77, ..Settings::default() };
-            let [hit, batched, connected, continuing] = shade_both(&scene, &settings, bounce);
-            assert!(hit > 500 && batched > hit / 2 && batched < hit, "{batched} of {hit} batched");
+            let [diffuse, principled, connected, continuing] = shade_both(&scene, &settings, bounce);
+            assert!(diffuse > 200 && principled > 100, "{diffuse} diffuse, {principled} principled");
             let last = bounce == settings.bounces;
             assert_eq!(connected > 0, !last && strategy != Strategy::BsdfOnly, "{connected} connected");
             assert_eq!(continuing > 100, !last, "{continuing} continue");
         }
+    }
+}
+
+#[test]
+fn principled_surfaces_are_batched_under_every_light_and_sampler() {
+    let mut lit = builder();
+    lit.light(PunctualLight::Point { position: Vec3::ZERO, intensity: Vec3::ONE });
+    lit.environment = EnvironmentLight::Constant(vec3(0.2, 0.3, 0.4));
+    let scene = lit.build().unwrap();
+    for sampler in Sampler::ALL {
+        let settings = Settings { sampler, seed: 77, ..Settings::default() };
+        let [diffuse, principled, connected, continuing] = shade_both(&scene, &settings, 1);
+        assert_eq!(diffuse, 0, "diffuse batches sample triangles alone");
+        assert!(principled > 100 && connected > 100 && continuing > 100, "{principled} principled");
     }
 }
 
@@ -160,9 +196,20 @@ fn batched_camera_rays_equal_scalar_ones() {
 }
 
 #[test]
-fn lights_other_than_triangles_are_not_batched() {
-    assert!(!can_batch(&SceneBuilder::new("dark").build().unwrap(), Integrator::Path));
-    let mut lit = builder();
-    lit.light(PunctualLight::Point { position: Vec3::ZERO, intensity: Vec3::ONE });
-    assert!(!can_batch(&lit.build().unwrap(), Integrator::Path));
+fn other_integrators_and_nested_dielectrics_have_no_batches() {
+    let batched = |scene: &Scene, integrator| {
+        let settings = Settings { integrator, seed: 77, ..Settings::default() };
+        let [diffuse, principled, ..] = shade_both(scene, &settings, 0);
+        diffuse + principled
+    };
+    let scene = builder().build().unwrap();
+    assert!(batched(&scene, Integrator::Path) > 0);
+    let hit = Hit { t: 1.0, u: 0.2, v: 0.2, primitive: 0, instance: 0 };
+    for integrator in Integrator::ALL.into_iter().filter(|&integrator| integrator != Integrator::Path) {
+        let batching = Batching::new(&scene, &Settings { integrator, ..Settings::default() });
+        assert_eq!(batching.of(&scene, &hit), HitBatch::None, "{integrator:?}");
+    }
+    let mut nested = builder();
+    nested.material(Material::dielectric(1.5, 0.0).with_priority(1));
+    assert_eq!(batched(&nested.build().unwrap(), Integrator::Path), 0);
 }
