@@ -41,11 +41,11 @@ impl InvalidSamples {
         *self == Self::default()
     }
 
-    /// Adds another count.
+    /// Adds another count, as far as numbers go: reports of workers and files may hold any.
     pub fn merge(&mut self, other: &Self) {
-        self.non_finite += other.non_finite;
-        self.negative += other.negative;
-        self.clamped += other.clamped;
+        self.non_finite = self.non_finite.saturating_add(other.non_finite);
+        self.negative = self.negative.saturating_add(other.negative);
+        self.clamped = self.clamped.saturating_add(other.clamped);
     }
 }
 

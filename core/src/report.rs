@@ -123,6 +123,16 @@ pub struct BounceCounts {
     pub unoccluded: u64,
 }
 
+impl BounceCounts {
+    /// Adds the counts of another pass, as far as numbers go: reports of workers may hold any.
+    fn merge(&mut self, other: Self) {
+        self.extension_rays = self.extension_rays.saturating_add(other.extension_rays);
+        self.hits = self.hits.saturating_add(other.hits);
+        self.shadow_rays = self.shadow_rays.saturating_add(other.shadow_rays);
+        self.unoccluded = self.unoccluded.saturating_add(other.unoccluded);
+    }
+}
+
 /// Work and device time of one [`crate::Renderer::accumulate`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PassReport {
@@ -143,21 +153,18 @@ impl PassReport {
             self.bounces.resize(other.bounces.len(), BounceCounts::default());
         }
         for (total, bounce) in self.bounces.iter_mut().zip(other.bounces) {
-            total.extension_rays += bounce.extension_rays;
-            total.hits += bounce.hits;
-            total.shadow_rays += bounce.shadow_rays;
-            total.unoccluded += bounce.unoccluded;
+            total.merge(bounce);
         }
     }
 
     /// Extension rays over all bounces.
     pub fn extension_rays(&self) -> u64 {
-        self.bounces.iter().map(|b| b.extension_rays).sum()
+        self.bounces.iter().fold(0, |sum, bounce| sum.saturating_add(bounce.extension_rays))
     }
 
     /// Shadow rays over all bounces.
     pub fn shadow_rays(&self) -> u64 {
-        self.bounces.iter().map(|b| b.shadow_rays).sum()
+        self.bounces.iter().fold(0, |sum, bounce| sum.saturating_add(bounce.shadow_rays))
     }
 }
 

@@ -137,7 +137,8 @@ fn best_of_tracers(rates: &Rates, ours: &Row) -> Vec<Best> {
 
 /// How many more rays hit there than here, where that is more than rounding.
 fn hits_differing(rate: &Rate, ours: &Row) -> Option<i64> {
-    let difference = rate.hits? as i64 - ours.hits as i64;
+    let signed = |hits: usize| i64::try_from(hits).unwrap_or(i64::MAX);
+    let difference = signed(rate.hits?) - signed(ours.hits);
     (difference.unsigned_abs() as usize > ours.rays.div_ceil(GRAZING)).then_some(difference)
 }
 
@@ -215,8 +216,11 @@ pub(crate) fn table(means: &[Mean], width: Option<usize>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rates::RatesError;
+    use super::super::rays::RaySet;
     use super::super::text;
     use super::*;
+    use std::path::Path;
 
     fn row(scene: &str, target: &str, mrays: f64) -> Row {
         Row {
@@ -298,5 +302,68 @@ mod tests {
         assert_eq!(Ratio::new(&ours[0], &rate).ratio, 2.0);
         rate.mrays_per_core = Some(1.0);
         assert_eq!(Ratio::new(&ours[0], &rate).ratio, 3.0);
+    }
+
+    #[test]
+    fn files_of_rates_are_survived() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/rates");
+        let given = |more: &str| {
+            format!(
+                "{{\"tracer\": \"t\", \"scene\": \"a\", \"kind\": \"diffuse\", \"query\": \"closest\", \"rays\": 2, \
+                 \"rays_hash\": \"00\", \"mrays\": 1.5{more}}}"
+            )
+        };
+        let measured =
+            given(", \"quartiles\": [1.4, 1.6], \"mrays_per_core\": 0.7, \"hits\": 1, \"variant\": \"v\"");
+        let of_target = given(", \"layout\": \"BVH8\", \"exact\": true").replace("tracer", "target");
+        let of_other = given("").replace("00", "11");
+        let seeds = [
+            format!("{{\"rows\": [{measured}, {of_target}]}}"),
+            format!("{{\"rows\": [{}, {of_other}], \"date\": \"today\"}}", given("")),
+        ];
+        let seeds = seeds.map(String::into_bytes);
+        let words = [
+            "\"rows\":",
+            "\"tracer\":",
+            "\"target\":",
+            "\"variant\":",
+            "\"layout\":",
+            "\"mrays\":",
+            "\"mrays_per_core\":",
+            "\"quartiles\":",
+            "\"hits\":",
+            "\"rays\":",
+            "\"shadow\"",
+            "\"any\"",
+            "null",
+            "[",
+            "]",
+            "{",
+            "}",
+            ",",
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rates.json");
+        let rays = vec![lockstep_core::geometry::Ray::default(); 2];
+        let sets = [RaySet { kind: Kind::Diffuse, rays, hash: "00".into() }];
+        let per_core = Row { mrays_per_core: Some(1.0), ..row("a", "cuda", 2.0) };
+        let ours = [row("a", "cpu-bvh", 8.0), per_core];
+        let outcome = || {
+            let rates = Rates::read(&path, "a target")?;
+            rates.check("a", &sets)?;
+            let found = Comparison::new(&ours, &rates);
+            let differences: Vec<String> = found.differences().collect();
+            let rows = text::table(&ours, &text::Yardstick::Tracers(&found), Some(60));
+            let means = table(&found.means, Some(60));
+            Ok(format!("{differences:?}, {} rows, {} means", rows.lines().count(), means.lines().count()))
+        };
+        let fuzz = lockstep_fuzz::Fuzz { name: "rates", seeds: &seeds, corpus: &corpus, words: &words };
+        let report = fuzz.run_part(4, |bytes| {
+            std::fs::write(&path, bytes).unwrap();
+            outcome().unwrap_or_else(|error: RatesError| {
+                error.to_string().replace(&path.display().to_string(), "")
+            })
+        });
+        assert!(report.outcomes > 1, "{report:?}");
     }
 }

@@ -173,4 +173,42 @@ mod tests {
             assert!(message.contains(FILE) && message.contains(words), "{words}: {message}");
         }
     }
+
+    #[test]
+    fn files_of_known_failures_are_survived() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/expectations");
+        let entry = |expires: &str| format!("{ENTRY}expires = {expires}\n");
+        let of_backend = entry("2027-01-31").replace("opencl@pocl", "cuda").replace("driver = \"3.1\"\n", "");
+        let both = entry("2027-01-31T07:32:00Z") + &of_backend;
+        let seeds = [both, entry("07:32:00"), String::new()].map(String::into_bytes);
+        let words = [
+            "[[failure]]",
+            "scene = ",
+            "target = ",
+            "driver = ",
+            "reason = ",
+            "expires = ",
+            "2027-02-29",
+            "0000-00-00",
+            "\"\"",
+            "\"\"\"",
+            "\n",
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        let fuzz =
+            lockstep_fuzz::Fuzz { name: "expectations", seeds: &seeds, corpus: &corpus, words: &words };
+        let report = fuzz.run_part(4, |bytes| {
+            std::fs::write(&path, bytes).unwrap();
+            match Expectations::read(folder.path()) {
+                Ok(found) => {
+                    let row = found.of("atrium", "opencl@pocl", "PoCL 3.1");
+                    let known = row.map(|row| (row.is_expired("2027-01-01"), row.last_day(), row.about()));
+                    format!("{} rows, {known:?}", found.rows.len())
+                }
+                Err(error) => error.to_string().replace(&path.display().to_string(), ""),
+            }
+        });
+        assert!(report.outcomes > 1, "{report:?}");
+    }
 }

@@ -9,6 +9,8 @@
 
 mod array;
 mod assignment;
+#[cfg(test)]
+mod fuzz;
 mod gather;
 mod merge;
 mod plan_command;

@@ -342,7 +342,8 @@ impl Scheduler {
     /// and the samples behind it are free.
     pub fn progress(&mut self, worker: WorkerId, lease: u64, samples: u32, now: f64) -> Option<Extension> {
         let entry = self.leases.get_mut(&lease).filter(|l| l.worker == worker && !l.rendered)?;
-        entry.done = entry.done.saturating_add(samples);
+        // A worker that says more has not rendered more than its lease
+        entry.done = entry.done.saturating_add(samples).min(entry.samples.end - entry.samples.start);
         let (entry, known) = (entry.clone(), self.workers.get_mut(&worker)?);
         let elapsed = now - entry.granted;
         if !known.is_measured && elapsed > 0.0 {

@@ -1,6 +1,8 @@
 //! The coordinator: a renderer made of workers.
 
 mod events;
+#[cfg(test)]
+mod fuzz;
 mod pass;
 mod workers;
 

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// The version of these messages.
 pub(crate) const PROTOCOL: u32 = 3;
 /// The longest message, without its payload.
-const MOST_MESSAGE: usize = 1 << 20;
+const MOST_MESSAGE: u64 = 1 << 20;
 
 /// An order to a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -147,7 +147,7 @@ pub(crate) fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> Result<Opt
     }
     stream.read_exact(&mut lengths[1..])?;
     let [message, payload]: [u64; 2] = bytemuck::cast(lengths);
-    if message as usize > MOST_MESSAGE {
+    if message > MOST_MESSAGE {
         return Err(Error::new(ErrorKind::InvalidData, "a message is too long"));
     }
     let mut json = vec![0; message as usize];

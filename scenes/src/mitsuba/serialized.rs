@@ -237,4 +237,53 @@ mod tests {
         let small = Limits { triangles: 0, ..Limits::default() };
         assert!(read(&bytes, 0, &small).unwrap_err().contains("too large"));
     }
+
+    /// A file of one mesh whose deflated content is this.
+    fn of_content(version: u16, content: &[u8]) -> Vec<u8> {
+        use std::io::Write;
+        let mut out = [MAGIC.to_le_bytes(), version.to_le_bytes()].concat();
+        let mut encoder = flate2::write::ZlibEncoder::new(&mut out, flate2::Compression::fast());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap();
+        let offset = if version == 4 { &[0; 8][..] } else { &[0; 4] };
+        out.extend([offset, &1u32.to_le_bytes()].concat());
+        out
+    }
+
+    /// The mesh in words.
+    fn outcome(bytes: &[u8], index: u32) -> String {
+        match read(bytes, index, &Limits { triangles: 1 << 16, ..Limits::default() }) {
+            Ok(mesh) => {
+                let beyond = |corner: &u32| *corner as usize >= mesh.positions.len();
+                assert!(!mesh.triangles.iter().flatten().any(beyond), "a corner without a vertex");
+                let has = [&mesh.normals.is_empty(), &mesh.uv.is_empty(), &mesh.flat];
+                format!("{} triangles, {has:?}", mesh.triangles.len())
+            }
+            Err(message) => message,
+        }
+    }
+
+    #[test]
+    fn files_of_meshes_are_survived() {
+        let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/serialized");
+        let flat = Raw { flat: true, ..triangle(1.0) };
+        let files = [(3, false), (3, true), (4, false), (4, true)]
+            .map(|(version, double)| write(&[&triangle(2.0), &flat], version, double));
+        // The content alone, which mutations of a deflated one would seldom leave whole.
+        let contents = [(3, false), (4, false), (4, true)].map(|(version, double)| {
+            let mut content = Vec::new();
+            let bytes = write(&[&triangle(2.0)], version, double);
+            let (data, _) = section(&bytes, 0).unwrap();
+            ZlibDecoder::new(data).read_to_end(&mut content).unwrap();
+            content
+        });
+        let seeds: Vec<Vec<u8>> = files.into_iter().chain(contents).collect();
+        let words = ["\u{1c}\u{4}", "\u{3}\0", "\u{4}\0", "\u{1}\u{10}\0\0", "name\0", "\u{1}\0\0\0\0\0\0\0"];
+        let fuzz = lockstep_fuzz::Fuzz { name: "serialized", seeds: &seeds, corpus: &corpus, words: &words };
+        let report = fuzz.run_part(2, |bytes| {
+            let contents = [3, 4].map(|version| outcome(&of_content(version, bytes), 0));
+            format!("{}; {}; {}", outcome(bytes, 0), outcome(bytes, 1), contents.join("; "))
+        });
+        assert!(report.outcomes > 1, "{report:?}");
+    }
 }

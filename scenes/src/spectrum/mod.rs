@@ -28,7 +28,8 @@ impl Sampled {
         if samples.len() < 2 || samples.len() > MOST_SAMPLES {
             return Err(format!("a spectrum has 2 to {MOST_SAMPLES} samples, not {}", samples.len()));
         }
-        if !samples.iter().flatten().all(|v| v.is_finite()) {
+        // Differences and sums of greater values would not be finite
+        if !samples.iter().flatten().all(|v| (*v as f32).is_finite()) {
             return Err("a spectrum's wavelengths and values must be finite".into());
         }
         if samples.windows(2).any(|pair| pair[0][0] >= pair[1][0]) {
@@ -268,5 +269,39 @@ mod tests {
         for (byte, wanted) in table.iter().enumerate() {
             assert!((srgb_to_linear(byte as f32 / 255.0) - wanted).abs() < 1e-6);
         }
+    }
+
+    #[test]
+    fn files_of_spectra_are_survived() {
+        let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/spectrum");
+        let seeds = [
+            "# gold\n400 1.65\n500.5\t0.97 # nm\n\n600,0.24\n830:0.2\n",
+            "360 0\n830 1\n",
+            "1 1e-3\n1e4 2\n",
+            "400:0.5, 500:0.25, 700:5",
+        ];
+        let seeds = seeds.map(|text| text.as_bytes().to_vec());
+        let words = [
+            "400 ", "830 ", "-1", "1e38", "1e-45", "1e308", "inf", "nan", "#", "\n", "\t", ":", ",",
+            "\u{feff}",
+        ];
+        let outcome = |read: Result<Sampled, String>| match read {
+            Ok(spectrum) => {
+                let colors = [spectrum.unbounded(), spectrum.emission(), spectrum.reflectance()];
+                let [_, light, surface] = colors;
+                assert!(!colors.iter().flatten().any(|value| value.is_nan()), "{colors:?}");
+                assert!(light.iter().all(|value| *value >= 0.0), "{light:?}");
+                assert!(surface.iter().all(|value| (0.0..=1.0).contains(value)), "{surface:?}");
+                let is_finite = colors.map(|rgb| rgb.iter().all(|value| value.is_finite()));
+                format!("finite: {is_finite:?}")
+            }
+            Err(message) => message,
+        };
+        let fuzz = lockstep_fuzz::Fuzz { name: "spectrum", seeds: &seeds, corpus: &corpus, words: &words };
+        let report = fuzz.run_part(4, |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            format!("{}; {}", outcome(Sampled::parse_file(bytes)), outcome(Sampled::parse(&text)))
+        });
+        assert!(report.outcomes > 1, "{report:?}");
     }
 }

@@ -72,14 +72,20 @@ impl Array {
         Self { shards, first: 1, step: 1 }
     }
 
-    fn shard(self, task: u32) -> Option<Shard> {
-        let after = task.checked_sub(self.first)?;
-        let number = after / self.step.max(1) + 1;
-        (after % self.step.max(1) == 0 && number <= self.shards)
-            .then_some(Shard { number, count: self.shards })
+    /// Whether there are shards, not too many, and a number for every task.
+    pub(crate) fn is_sound(self) -> bool {
+        let last = u64::from(self.first) + u64::from(self.shards.saturating_sub(1)) * u64::from(self.step);
+        (1..=MOST).contains(&self.shards) && self.step > 0 && last <= u64::from(u32::MAX)
     }
 
-    /// The tasks of some shards as an array of Slurm, as in `3,7-9`.
+    fn shard(self, task: u32) -> Option<Shard> {
+        let after = task.checked_sub(self.first)?;
+        let before = after / self.step.max(1);
+        (after % self.step.max(1) == 0 && before < self.shards)
+            .then_some(Shard { number: before + 1, count: self.shards })
+    }
+
+    /// The tasks of some shards of a sound array, as Slurm takes them: `3,7-9`.
     pub(crate) fn tasks(self, shards: &[u32]) -> String {
         let tasks: Vec<u32> = shards.iter().map(|number| self.first + (number - 1) * self.step).collect();
         let runs = tasks.chunk_by(|a, b| a + 1 == *b);
@@ -163,8 +169,9 @@ fn task(variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Task>, Failu
     // An array with gaps is a resubmission, whose first and last tasks say nothing.
     let whole = |first: Option<u32>, last: Option<u32>, step: Option<u32>, count: Option<u32>| {
         let (first, step) = (first?, step.unwrap_or(1).max(1));
-        let shards = last?.checked_sub(first)? / step + 1;
-        (count.is_none_or(|count| count == shards)).then_some(Array { shards, first, step })
+        let shards = (last?.checked_sub(first)? / step).checked_add(1)?;
+        let array = Array { shards, first, step };
+        (count.is_none_or(|count| count == shards) && array.is_sound()).then_some(array)
     };
     if let Some(task) = number("SLURM_ARRAY_TASK_ID")? {
         let array = whole(

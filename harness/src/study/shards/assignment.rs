@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// The part of each shard in a list of units of these costs, in order; the last ones may be empty.
 pub(crate) fn shares(costs: &[u64], shards: u32) -> Vec<Range<usize>> {
-    let total: u64 = costs.iter().sum();
+    let total = costs.iter().fold(0, |sum: u64, cost| sum.saturating_add(*cost));
     let (mut least, mut most) = (costs.iter().copied().max().unwrap_or(0), total);
     while least < most {
         let limit = least + (most - least) / 2;
@@ -21,13 +21,13 @@ pub(crate) fn shares(costs: &[u64], shards: u32) -> Vec<Range<usize>> {
 /// The fewest neighbouring parts that cost no more than a limit each, which no single unit exceeds.
 fn cut(costs: &[u64], limit: u64) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
-    let (mut start, mut sum) = (0, 0);
+    let (mut start, mut sum) = (0, 0u64);
     for (i, &cost) in costs.iter().enumerate() {
-        if sum + cost > limit && i > start {
+        if sum.saturating_add(cost) > limit && i > start {
             parts.push(start..i);
             (start, sum) = (i, 0);
         }
-        sum += cost;
+        sum = sum.saturating_add(cost);
     }
     if start < costs.len() {
         parts.push(start..costs.len());

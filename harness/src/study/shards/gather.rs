@@ -279,7 +279,8 @@ impl Units {
     fn main_kind(&self) -> Option<String> {
         let mut costs: BTreeMap<String, u64> = BTreeMap::new();
         for manifest in self.manifests().filter(|manifest| manifest.unit.work == Work::Level) {
-            *costs.entry(kind_of(manifest)).or_default() += manifest.unit.cost;
+            let cost = costs.entry(kind_of(manifest)).or_default();
+            *cost = cost.saturating_add(manifest.unit.cost);
         }
         costs.into_iter().max_by_key(|(_, cost)| *cost).map(|(kind, _)| kind)
     }
@@ -296,7 +297,7 @@ fn kind_of(manifest: &Manifest) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::study::rendered::film_hash;
     use crate::study::shards::unit_files::{UnitFilm, write_film, write_manifest};
@@ -326,7 +327,7 @@ mod tests {
     }
 
     /// Writes all units of a plan to a folder, as shards do.
-    fn write_units(root: &Path, plan: &WorkPlan) {
+    pub(in super::super) fn write_units(root: &Path, plan: &WorkPlan) {
         std::fs::create_dir_all(unit_files::folder(root)).unwrap();
         unit_files::keep_plan(root, plan, &["lockstep".into()]).unwrap();
         unit_files::keep_array(root, Array { shards: 9, first: 1, step: 1 }).unwrap();

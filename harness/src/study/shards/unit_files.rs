@@ -30,7 +30,7 @@ use crate::study::rendered::film_hash;
 /// The plan of a study in shards.
 pub(crate) const PLAN: &str = "plan.json";
 /// How tasks stand for shards.
-const SHARDS: &str = "shards.json";
+pub(super) const SHARDS: &str = "shards.json";
 /// The folder of films and manifests.
 pub(crate) const UNITS: &str = "units";
 /// The longest manifest or plan that is read, in bytes.
@@ -306,7 +306,17 @@ pub(crate) fn read_plan(root: &Path) -> Result<PlanFile, Failure> {
 /// [`Failure::Input`] for a file that cannot be read.
 pub(crate) fn read_array(root: &Path) -> Result<Option<Array>, Failure> {
     let path = root.join(SHARDS);
-    if path.exists() { read_json(&path).map(Some) } else { Ok(None) }
+    if !path.exists() {
+        return Ok(None);
+    }
+    let array: Array = read_json(&path)?;
+    let unsound = || {
+        let path = path.display();
+        Failure::Input(format!(
+            "{path} is damaged: no array has such tasks; remove it, and render any shard again"
+        ))
+    };
+    if array.is_sound() { Ok(Some(array)) } else { Err(unsound()) }
 }
 
 /// Remembers how tasks of an array stand for shards.

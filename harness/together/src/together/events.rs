@@ -73,7 +73,7 @@ pub(super) fn read_reports(worker: WorkerId, stream: UnixStream, spare: &Spare, 
                 let pixels = width as usize * height as usize;
                 let received = match shared.as_ref().filter(|_| in_memory) {
                     Some(shared) => lent_film(worker, shared, pixels, to),
-                    None => received_film(&mut stream, bytes, spare.take(pixels)),
+                    None => received_film(&mut stream, bytes, pixels, spare),
                 };
                 match received {
                     Ok(sums) => Event::Film { worker, lease, spp, size: [width, height], invalid, sums },
@@ -116,7 +116,13 @@ fn lent_film(
 }
 
 /// The film that comes by a worker's stream, or the reason to drop the worker.
-fn received_film(stream: &mut impl Read, bytes: u64, mut sums: Vec<[i64; 3]>) -> Result<Sums, String> {
+fn received_film(stream: &mut impl Read, bytes: u64, pixels: usize, spare: &Spare) -> Result<Sums, String> {
+    // The bytes that come are counted before memory is taken for them, too
+    let expected = pixels as u64 * size_of::<[i64; 3]>() as u64;
+    if bytes != expected {
+        return Err(format!("its film cannot be read: {bytes} bytes were sent; {expected} were expected"));
+    }
+    let mut sums = spare.take(pixels);
     receive_sums(stream, bytes, &mut sums).map_err(|e| format!("its film cannot be read: {e}"))?;
     let is_negative = |block: &[[i64; 3]]| block.as_flattened().iter().any(|&sum| sum < 0);
     if sums.par_chunks(BLOCK).any(is_negative) { Err(NEGATIVE.to_owned()) } else { Ok(Sums::Received(sums)) }

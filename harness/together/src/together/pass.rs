@@ -95,7 +95,7 @@ impl Together {
         }
     }
 
-    fn grant_leases(&mut self) {
+    pub(super) fn grant_leases(&mut self) {
         let ready: Vec<WorkerId> =
             self.workers.iter().filter(|(_, w)| w.state == State::Ready).map(|(&id, _)| id).collect();
         for id in ready {
