@@ -345,8 +345,7 @@ LS_FN SurfaceLayers surface_interaction_layers(SceneRef scene, Interaction at, I
         return bsdf_no_layers();
     }
     Layers layers = load_layers(scene, material.layers - 1u);
-    bool is_principled = material.kind == MATERIAL_PRINCIPLED;
-    if (!is_principled && !surface_layers_covers_glass(layers, material)) {
+    if (material.kind != MATERIAL_PRINCIPLED && !surface_layers_covers_glass(layers, material)) {
         return bsdf_no_layers();
     }
 #else
@@ -354,12 +353,10 @@ LS_FN SurfaceLayers surface_interaction_layers(SceneRef scene, Interaction at, I
         return bsdf_no_layers();
     }
     Layers layers = load_layers(scene, material.layers - 1u);
-    bool is_principled = true;
 #endif
     SurfaceLayers found = surface_interaction_look_up_layers(scene, at, instance, layers);
-    (void)is_principled;
 #ifdef LS_COAT_NORMALS
-    if (is_principled && surface_layers_has_coat_normal(layers, material)) {
+    if (material.kind == MATERIAL_PRINCIPLED && surface_layers_has_coat_normal(layers, material)) {
         found.coat_normal = surface_interaction_coat_normal(scene, at, instance, layers);
     }
 #endif
