@@ -87,7 +87,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Failure> {
             text::table(&rows, &yardstick, width),
             comparison::table(comparison.as_ref().map_or(&[], |comparison| &comparison.means), width),
             bvh::table(&structures, width),
-            growth::table(&growth),
+            growth::table(&growth, width),
         ];
         tables.into_iter().filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
     };

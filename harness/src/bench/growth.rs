@@ -121,8 +121,8 @@ fn least_squares(points: &[(u64, f64)]) -> [f64; 2] {
     [mean_y - slope * mean_x, slope]
 }
 
-/// A Markdown table with the criterion below it; empty where there is nothing to say.
-pub(crate) fn table(all: &[Growth]) -> String {
+/// A Markdown table for a terminal of this width, with the criterion below it; empty where there is nothing to say.
+pub(crate) fn table(all: &[Growth], width: Option<usize>) -> String {
     let mut triangles: Vec<u64> = all.iter().flat_map(|g| &g.points).map(|point| point.0).collect();
     triangles.sort_unstable();
     triangles.dedup();
@@ -130,8 +130,9 @@ pub(crate) fn table(all: &[Growth]) -> String {
         return String::new();
     }
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let mut header = words(&["ns per camera ray", "of"]);
-    header.extend(triangles.iter().map(u64::to_string));
+    let counts: Vec<String> = triangles.iter().map(u64::to_string).collect();
+    let mut header = words(&["ns a ray", "of"]);
+    header.extend(counts.iter().cloned());
     header.extend(words(&["fit", "per decade", "allowed", "verdict"]));
     let mut cells = vec![header];
     for g in all {
@@ -148,10 +149,15 @@ pub(crate) fn table(all: &[Growth]) -> String {
         row.push(verdict.to_owned());
         cells.push(row);
     }
+    // The numbers of triangles between the first and the last say least beside the fit
+    let between = counts.get(1..counts.len() - 1).unwrap_or_default().iter().map(String::as_str);
+    let ends = counts.first().into_iter().chain(counts.last()).map(String::as_str);
+    let least: Vec<&str> =
+        ["fit", "allowed"].into_iter().chain(between).chain(ends).chain(["per decade"]).collect();
     format!(
-        "{}\nPer decade: how many times as long a ray takes for every tenfold of the triangles, first scene to last. \
+        "{}\nTimes are those of camera rays. Per decade: how many times as long a ray takes for every tenfold of the triangles, first scene to last. \
          Allowed: the ratio of their logarithms, times {CACHES} for caches that the BVH outgrows. Log: decimal.\n",
-        terminal::table(&cells, &[], None)
+        terminal::table(&cells, &least, width)
     )
 }
 
@@ -247,7 +253,7 @@ mod tests {
     fn two_scenes_say_nothing() {
         assert_eq!(Growth::new("f", "t", true, vec![(10, 1.0), (20, 2.0)]), None);
         assert_eq!(Growth::new("f", "t", true, vec![(10, 1.0), (20, 2.0), (20, 2.0)]), None);
-        assert_eq!(table(&[]), "");
+        assert_eq!(table(&[], None), "");
     }
 
     #[test]
@@ -263,6 +269,23 @@ mod tests {
         assert!(shown.series[..2].iter().all(|series| series.points[0].1 == 1.0));
         assert_eq!(shown.x.ticks, [1e4, 1e5, 1e6, 1e7]);
         assert_eq!(plots(&all).unwrap().len(), 1);
-        assert!(table(&all).contains("no worse than logarithmic"));
+        assert!(table(&all, None).contains("no worse than logarithmic"));
+    }
+
+    #[test]
+    fn a_table_fits_narrow_terminals_and_keeps_its_verdict() {
+        let of = |family: &str| {
+            let named =
+                |target: &str, growth| Growth { family: family.into(), target: target.into(), ..growth };
+            [named("cpu-bvh", growth(|n| 5.0 + n.log10())), named("opencl@intel", growth(f64::sqrt))]
+        };
+        let all = ["atrium", "clay"].map(of).concat();
+        for width in [80, 60] {
+            let text = table(&all, Some(width));
+            let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+            assert!(rows.len() == 6 && rows.iter().all(|row| row.chars().count() <= width), "{text}");
+            assert!(rows[2..].iter().all(|row| row.contains("worse than logarithmic")), "{text}");
+            assert!(text.contains("Left out for want of width: "), "{text}");
+        }
     }
 }

@@ -13,6 +13,7 @@ use super::args::CostArgs;
 use super::{changes, into, layout};
 use crate::exit::{Exit, Failure};
 use crate::output::{print, print_json, say};
+use crate::terminal;
 
 /// Counts what each backend costs, and how often changes touched one backend and not another.
 ///
@@ -42,9 +43,10 @@ pub(crate) fn run(args: &CostArgs) -> Result<Exit, Failure> {
         });
         print_json(&document)?;
     } else {
-        let mut text = cost_markdown(&cost);
+        let width = terminal::width();
+        let mut text = cost_markdown(&cost, width);
         if let Ok(history) = &history {
-            text.push_str(&format!("\n{}", history_markdown(history)));
+            text.push_str(&format!("\n{}", history_markdown(history, width)));
         }
         print(&text)?;
     }

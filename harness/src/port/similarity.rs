@@ -9,6 +9,7 @@ use super::args::SimilarityArgs;
 use super::into;
 use crate::exit::{Exit, Failure};
 use crate::output::{print, print_json};
+use crate::terminal;
 
 /// Compares two files or folders of sources and prints what they share.
 ///
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &SimilarityArgs) -> Result<Exit, Failure> {
     if args.json {
         print_json(&similarity)?;
     } else {
-        print(&similarity_markdown(&similarity, args.top))?;
+        print(&similarity_markdown(&similarity, args.top, terminal::width()))?;
     }
     Ok(Exit::Fine)
 }

@@ -5,8 +5,9 @@ use crate::format::{count, fixed, percent};
 use lockstep_port::cost::{Cost, EXPLANATION, SHARED};
 use lockstep_port::history::History;
 
-/// Lines and degree of portability of each backend; hours where any are known.
-pub fn cost_markdown(cost: &Cost) -> String {
+/// Lines and degree of portability of each backend; hours where any are known. A table wider than `width` leaves out what
+/// follows from the rest.
+pub fn cost_markdown(cost: &Cost, width: Option<usize>) -> String {
     let with_hours = cost.ports.iter().any(|port| port.hours.is_some());
     let mut head =
         words(&["backend", "files", "host", "device", "C_port", "C_redevelop", "degree of portability"]);
@@ -30,7 +31,7 @@ pub fn cost_markdown(cost: &Cost) -> String {
         vec![SHARED.to_owned(), whole(cost.shared_files), whole(cost.shared.host), whole(cost.shared.device)];
     shared.resize(rows[0].len(), String::new());
     rows.push(shared);
-    let mut text = table(&rows, 1);
+    let mut text = table(&rows, 1, &["C_redevelop", "C_port", "files"], width);
     if cost.not_counted > 0 {
         text.push_str(&format!(
             "\n{} other source files are in no place of the layout.\n",
@@ -40,8 +41,8 @@ pub fn cost_markdown(cost: &Cost) -> String {
     format!("{text}\n{EXPLANATION}")
 }
 
-/// How often changes touched one of two backends alone.
-pub fn history_markdown(history: &History) -> String {
+/// How often changes touched one of two backends alone, within `width` as [`cost_markdown`].
+pub fn history_markdown(history: &History, width: Option<usize>) -> String {
     let mut rows = vec![words(&["A", "B", "both", "A only", "B only", "one without the other"])];
     for pair in &history.pairs {
         let alone = pair.only_a + pair.only_b;
@@ -54,7 +55,7 @@ pub fn history_markdown(history: &History) -> String {
     }
     format!(
         "{}\n{} changes touched the layout's sources, {} of them shared ones alone.\n",
-        table(&rows, 2),
+        table(&rows, 2, &["both", "A only", "B only"], width),
         count(history.changes as u64),
         count(history.shared_only as u64)
     )
@@ -75,10 +76,17 @@ mod tests {
         let port = PortCost { backend: "cuda".into(), files: 2, own, degree: Some(0.75), hours: None };
         let shared = Lines { host: 0, device: 75 };
         let mut cost = Cost { shared, shared_files: 1, ports: vec![port], not_counted: 0 };
-        let text = cost_markdown(&cost);
+        let text = cost_markdown(&cost, None);
         assert!(text.contains("0.750") && text.contains("1 - C_port / C_redevelop"), "{text}");
         assert!(!text.contains("hours"), "{text}");
         cost.ports[0].hours = Some(7.5);
-        assert!(cost_markdown(&cost).contains("7.5"));
+        assert!(cost_markdown(&cost, None).contains("7.5"));
+        let narrow = cost_markdown(&cost, Some(60));
+        let rows: Vec<&str> = narrow.lines().filter(|line| line.starts_with('|')).collect();
+        assert!(rows.len() == 4 && rows.iter().all(|row| row.chars().count() <= 60), "{narrow}");
+        assert!(
+            rows[0].contains("degree of portability")
+                && narrow.contains("Left out for want of width: C_redevelop")
+        );
     }
 }

@@ -5,16 +5,17 @@ use crate::format::{count, fixed};
 use lockstep_port::level::Level;
 use lockstep_port::similarity::{EXPLANATION, Levels, Matched, Part, Side, Similarity};
 
-/// The whole answer: sides, folders, and the first `most` pairs of files.
-pub fn similarity_markdown(similarity: &Similarity, most: usize) -> String {
+/// The whole answer: sides, folders, and the first `most` pairs of files. Tables wider than `width` leave out columns, the
+/// least important first, and shorten names of files last.
+pub fn similarity_markdown(similarity: &Similarity, most: usize, width: Option<usize>) -> String {
     let (a, b) = (&similarity.a, &similarity.b);
     let mut text = format!("A: {}\nB: {}\n\n", a.name, b.name);
-    text.push_str(&parts(a, b));
+    text.push_str(&parts(a, b, width));
     if similarity.pairs.is_empty() {
         text.push_str("\nNo two files share a run of tokens.\n");
     } else {
         text.push('\n');
-        text.push_str(&pairs(similarity, most));
+        text.push_str(&pairs(similarity, most, width));
         if let Some(more @ 1..) = similarity.pairs.len().checked_sub(most) {
             text.push_str(&format!("\n{} more pairs share less.\n", count(more as u64)));
         }
@@ -23,7 +24,10 @@ pub fn similarity_markdown(similarity: &Similarity, most: usize) -> String {
     text
 }
 
-fn parts(a: &Side, b: &Side) -> String {
+/// Columns that a narrow terminal does without, the least important first.
+const LEAST: [&str; 4] = ["lines matched", "raw", "dialect", "lines"];
+
+fn parts(a: &Side, b: &Side, width: Option<usize>) -> String {
     let mut rows = vec![header(&["side", "part"], &["lines", "lines matched"])];
     for (label, side) in [("A", a), ("B", b)] {
         for part in std::iter::once(&side.whole).chain(&side.folders) {
@@ -33,10 +37,10 @@ fn parts(a: &Side, b: &Side) -> String {
             rows.push(row);
         }
     }
-    table(&rows, 2)
+    table(&rows, 2, &LEAST, width)
 }
 
-fn pairs(similarity: &Similarity, most: usize) -> String {
+fn pairs(similarity: &Similarity, most: usize, width: Option<usize>) -> String {
     let mut head = header(&["A"], &["lines", "lines matched"]);
     head.extend(header(&["B"], &["lines", "lines matched"]));
     let mut rows = vec![head];
@@ -49,7 +53,7 @@ fn pairs(similarity: &Similarity, most: usize) -> String {
         }
         rows.push(row);
     }
-    table(&rows, 1)
+    table(&rows, 1, &LEAST, width)
 }
 
 fn header(first: &[&str], last: &[&str]) -> Vec<String> {
@@ -67,12 +71,68 @@ fn lines(part: &Part) -> [String; 2] {
     [count(part.levels[0].lines as u64), count(most as u64)]
 }
 
+/// A table within a width: without the columns titled as in `least`, each as often as it is there, as far as is needed,
+/// which are named below it; then with long words cut at their beginning.
+pub(super) fn table(rows: &[Vec<String>], words: usize, least: &[&str], width: Option<usize>) -> String {
+    let mut rows = rows.to_vec();
+    let is_wide = |rows: &[Vec<String>]| width.is_some_and(|width| line_width(rows) > width);
+    let mut omitted: Vec<&str> = Vec::new();
+    for title in least {
+        if !is_wide(&rows) {
+            break;
+        }
+        let kept: Vec<usize> = (0..rows[0].len()).filter(|&column| rows[0][column] != *title).collect();
+        if kept.len() < rows[0].len() {
+            rows = rows.iter().map(|row| kept.iter().map(|&column| row[column].clone()).collect()).collect();
+            omitted.push(title);
+        }
+    }
+    while let Some(column) = longest_words(&rows).filter(|_| is_wide(&rows)) {
+        let most = width_of(&rows, column) - 1;
+        rows.iter_mut().for_each(|row| shorten(&mut row[column], most));
+    }
+    let mut text = padded(&rows, words);
+    if !omitted.is_empty() {
+        text.push_str(&format!("Left out for want of width: {}.\n", omitted.join(", ")));
+    }
+    text
+}
+
+/// The fewest characters that a column of words is cut to.
+const FEWEST: usize = 8;
+
+/// The column of words with the longest cell, where it can be cut.
+fn longest_words(rows: &[Vec<String>]) -> Option<usize> {
+    let has_words =
+        |column: &usize| rows.iter().skip(1).any(|row| row[*column].contains(char::is_alphabetic));
+    let column = (0..rows.first()?.len()).filter(has_words).max_by_key(|column| width_of(rows, *column))?;
+    (width_of(rows, column) > FEWEST).then_some(column)
+}
+
+/// Cuts the beginning of a text that has more characters than `most`.
+fn shorten(text: &mut String, most: usize) {
+    let length = text.chars().count();
+    if length > most {
+        *text = std::iter::once('…').chain(text.chars().skip(length - most + 1)).collect();
+    }
+}
+
+/// Characters of the widest cell of a column.
+fn width_of(rows: &[Vec<String>], column: usize) -> usize {
+    rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(3)
+}
+
+/// Characters of a line of the table.
+fn line_width(rows: &[Vec<String>]) -> usize {
+    let columns = rows.first().map_or(0, Vec::len);
+    (0..columns).map(|column| width_of(rows, column) + 3).sum::<usize>() + 1
+}
+
 /// Rows with the header first, padded so that they read as well on a terminal. Columns that are not among the
 /// first `words` are aligned to the right when they hold no letters.
-pub(super) fn table(rows: &[Vec<String>], words: usize) -> String {
+fn padded(rows: &[Vec<String>], words: usize) -> String {
     let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(3);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let widths: Vec<usize> = (0..columns).map(|column| width_of(rows, column)).collect();
     let is_number = |column: usize| {
         column >= words && rows.iter().skip(1).all(|row| !row[column].contains(|c: char| c.is_alphabetic()))
     };
@@ -106,10 +166,28 @@ mod tests {
         let line = |i: usize| format!("int v{i} = f(a{i}, b{i}) + g(c{i});\n");
         let (half, whole) = ((0..4).map(line).collect::<String>(), (0..8).map(line).collect::<String>());
         let similarity = compare(("left", &[source("l.c", half)]), ("right", &[source("r.c", whole)]), 20);
-        let text = similarity_markdown(&similarity, 5);
+        let text = similarity_markdown(&similarity, 5, None);
         let row = text.lines().find(|row| row.contains("l.c")).unwrap();
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         assert_eq!((cells[1], cells[2], cells[5], cells[6]), ("l.c", "100.0 %", "4", "4"));
         assert_eq!((cells[7], cells[8], cells[11]), ("r.c", "50.0 %", "8"));
+    }
+
+    #[test]
+    fn tables_fit_narrow_terminals_and_keep_what_matters_most() {
+        let source = |name: &str| {
+            let text = "int f(int x) { int y = x * 3 + 1; return y * y + x * 7 - 2; }".to_owned();
+            [Source { name: name.into(), language: Language::C, text }]
+        };
+        let long = "a/folder/of/sources/with/a/long/name/and_a_file_of_a_long_name.c";
+        let similarity = compare(("left", &source("l.c")), ("right", &source(long)), 10);
+        for width in [80, 60, 40] {
+            let text = similarity_markdown(&similarity, 5, Some(width));
+            let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+            assert!(rows.len() > 6 && rows.iter().all(|row| row.chars().count() <= width), "{width}: {text}");
+            let row = rows.iter().find(|row| row.contains("l.c") && row.contains("name.c")).unwrap();
+            assert!(row.contains("100.0 %") && row.contains('…'), "{width}: {text}");
+            assert!(text.contains("Left out for want of width: lines matched, raw"), "{width}: {text}");
+        }
     }
 }
