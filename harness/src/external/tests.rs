@@ -214,7 +214,7 @@ fn files_of_targets_are_survived() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(FILE);
     let fuzz = lockstep_fuzz::Fuzz { name: "targets-toml", seeds: &seeds, corpus: &corpus, words: &words };
-    let report = fuzz.run(|bytes| {
+    let report = fuzz.run_part(2, |bytes| {
         fs::write(&file, bytes).unwrap();
         match document::read(&file) {
             Ok(targets) => format!("{} targets", targets.len()),
