@@ -2,8 +2,7 @@
 //! share. The counterpart is `kernels/integrators/interaction.h`.
 
 use crate::bsdf::{
-    self, Evaluation, LayerAxes, MIN_COSINE, OutgoingTerms, PickedLobe, Scatter, Surface, SurfaceLayers,
-    ThinFilm,
+    self, Evaluation, LayerAxes, MIN_COSINE, PickedLobe, Scatter, Surface, SurfaceLayers, ThinFilm,
 };
 use crate::lights;
 use lockstep_core::geometry::{Hit, Ray, coordinate_scale, offset_origin, triangle_normal};
@@ -455,16 +454,10 @@ impl ShadingFrame<'_> {
         Some(PickedLobe::new(&self.surface, layers, &self.axes(layers), self.wo, u))
     }
 
-    /// The terms of `wo` for [`Self::evaluate`] and [`Self::sample`]; none with layers, which compute their own.
-    #[inline(always)]
-    pub(crate) fn terms(&self) -> OutgoingTerms {
-        if self.layers.is_none() { OutgoingTerms::new(&self.surface, self.wo) } else { OutgoingTerms::NONE }
-    }
-
     /// BSDF times cosine of all lobes or of the one that is picked, and the density with which [`Self::sample`] chooses
     /// `wi`. Zero for specular surfaces.
     #[inline(always)]
-    pub(crate) fn evaluate(&self, terms: &OutgoingTerms, wi: Vec3) -> Evaluation {
+    pub(crate) fn evaluate(&self, wi: Vec3) -> Evaluation {
         match self.layers {
             Some(layers) if wi.z != 0.0 => {
                 if self.is_glass() {
@@ -476,13 +469,13 @@ impl ShadingFrame<'_> {
                     None => bsdf::evaluate_layered(s, layers, &axes, self.wo, wi),
                 }
             }
-            _ => bsdf::evaluate_from(&self.surface, terms, self.wo, wi),
+            _ => bsdf::evaluate(&self.surface, self.wo, wi),
         }
     }
 
     /// Samples a direction for the draws `u` (lobe, direction u, direction v). A zero weight ends the path.
     #[inline(always)]
-    pub(crate) fn sample(&self, terms: &OutgoingTerms, u: [f32; 3]) -> Scatter {
+    pub(crate) fn sample(&self, u: [f32; 3]) -> Scatter {
         match self.layers {
             Some(layers) => {
                 if self.is_glass() {
@@ -494,7 +487,7 @@ impl ShadingFrame<'_> {
                     None => bsdf::sample_layered(s, layers, &axes, self.wo, u),
                 }
             }
-            None => bsdf::sample_from(&self.surface, terms, self.wo, u),
+            None => bsdf::sample(&self.surface, self.wo, u),
         }
     }
 

@@ -69,7 +69,7 @@ fn shade_recorded(
     hit: &Hit,
     record: &mut VertexRecord,
 ) -> Shaded {
-    shade::<false>(scene, settings, bounce, path, hit, record)
+    shade(scene, settings, bounce, path, hit, record)
 }
 
 /// Texture coordinates at a hit: those of the base colour texture, or the first set untransformed without

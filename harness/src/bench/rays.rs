@@ -150,7 +150,7 @@ impl Source {
     ) -> (Option<Ray>, Option<Ray>) {
         let mut path = generate(camera, key);
         let hit = self.bvh.closest_hit(&self.scene, &path.ray, RayKey::extension(key, 0), scratch);
-        let shaded = shade::<false>(&self.grey, &self.settings, 0, &mut path, &hit, &mut ());
+        let shaded = shade(&self.grey, &self.settings, 0, &mut path, &hit, &mut ());
         (shaded.continues.then_some(path.ray), shaded.connection.map(|Connection { ray, .. }| ray))
     }
 }

@@ -22,9 +22,6 @@ pub(super) struct Layer {
 }
 
 impl Layer {
-    /// No layer.
-    pub(super) const NONE: Self = Self { lost: 0.0, grazing: 0.0, least: 0.0 };
-
     /// The layer of this perceptual roughness.
     #[inline(always)]
     pub(super) fn new(roughness: f32) -> Self {

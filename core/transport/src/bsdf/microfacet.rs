@@ -78,7 +78,6 @@ pub(super) struct ReflectionTerms {
 }
 
 /// The masking of one direction, `wo`, by microfacets.
-#[derive(Clone, Copy)]
 pub(super) struct Masking {
     alpha: f32,
     lambda: f32,
@@ -86,9 +85,6 @@ pub(super) struct Masking {
 }
 
 impl Masking {
-    /// No microfacets.
-    pub(super) const NONE: Self = Self { alpha: 0.0, lambda: 0.0, g1: 0.0 };
-
     #[inline(always)]
     pub(super) fn new(wo: Vec3, alpha: f32) -> Self {
         let lambda = ggx_lambda(wo, alpha);

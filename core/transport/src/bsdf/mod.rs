@@ -39,79 +39,40 @@ pub use layered::{
 };
 pub use microfacet::{ggx_d, ggx_lambda, ggx_sample};
 pub use multiscatter::{mean_missing_in_plane, missing_in_plane};
+pub use principled::PrincipledTerms;
 pub use sheen::{sheen_albedo, sheen_alpha, sheen_value};
 pub use surface::{Evaluation, MATCHED_INDEX, MIN_ALPHA, MIN_COSINE, SPECULAR_ROUGHNESS, Scatter, Surface};
 
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::MaterialKind;
-use microfacet::Masking;
 use multiscatter::{Recovered, with_recovered};
-use principled::Lobes;
 use surface::{ABSORBED, BLACK};
 
 /// BSDF times cosine, and the density with which [`sample`] chooses `wi`. Zero for specular surfaces.
 #[inline(always)]
 pub fn evaluate(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
-    evaluate_from(s, &OutgoingTerms::new(s, wo), wo, wi)
+    if s.is_specular() || wi.z == 0.0 {
+        return BLACK;
+    }
+    if s.multiscatter {
+        return evaluate_multiple(s, wo, wi);
+    }
+    evaluate_single(s, wo, wi)
 }
 
 /// Samples a direction for the draws `u` (lobe, direction u, direction v). A zero weight ends the path.
 #[inline(always)]
 pub fn sample(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
-    sample_from(s, &OutgoingTerms::new(s, wo), wo, u)
-}
-
-/// The terms of a BSDF without layers that depend on `wo` alone, for surfaces that are both evaluated and sampled.
-/// Kernels compute them each time: registers cost more there.
-#[derive(Clone, Copy)]
-pub struct OutgoingTerms {
-    /// Of surfaces with microfacets that reflect; nothing for others.
-    masking: Masking,
-    /// Of principled surfaces; nothing for others.
-    lobes: Lobes,
-}
-
-impl OutgoingTerms {
-    /// No terms, for surfaces with layers.
-    pub const NONE: Self = Self { masking: Masking::NONE, lobes: Lobes::NONE };
-
-    /// The terms of a surface that is seen from `wo`.
-    #[inline(always)]
-    pub fn new(s: &Surface, wo: Vec3) -> Self {
-        let is_principled = s.kind == MaterialKind::Principled as u32;
-        let reflects = is_principled || (s.kind == MaterialKind::Conductor as u32 && !s.is_specular());
-        Self {
-            masking: if reflects { Masking::new(wo, s.alpha()) } else { Masking::NONE },
-            lobes: if is_principled { Lobes::new(s, wo) } else { Lobes::NONE },
-        }
-    }
-}
-
-/// [`evaluate`] by the terms of `wo`.
-#[inline(always)]
-pub fn evaluate_from(s: &Surface, terms: &OutgoingTerms, wo: Vec3, wi: Vec3) -> Evaluation {
-    if s.is_specular() || wi.z == 0.0 {
-        return BLACK;
-    }
-    if s.multiscatter {
-        return evaluate_multiple(*s, wo, wi);
-    }
-    evaluate_single(s, terms, wo, wi)
-}
-
-/// [`sample`] by the terms of `wo`.
-#[inline(always)]
-pub fn sample_from(s: &Surface, terms: &OutgoingTerms, wo: Vec3, u: [f32; 3]) -> Scatter {
     if s.multiscatter && !s.is_specular() {
-        return sample_multiple(*s, wo, u);
+        return sample_multiple(s, wo, u);
     }
-    sample_single(s, terms, wo, u)
+    sample_single(s, wo, u)
 }
 
 /// [`evaluate`] of light that scatters once, on a surface that is not specular. Conductors and principled surfaces take
 /// the terms of their microfacets at one place: work-items of a GPU on either go through it together.
 #[inline(always)]
-fn evaluate_single(s: &Surface, terms: &OutgoingTerms, wo: Vec3, wi: Vec3) -> Evaluation {
+fn evaluate_single(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
     if s.kind == MaterialKind::Diffuse as u32 {
         return diffuse::evaluate(s, wi);
     }
@@ -122,16 +83,16 @@ fn evaluate_single(s: &Surface, terms: &OutgoingTerms, wo: Vec3, wi: Vec3) -> Ev
     if is_conductor && wi.z < 0.0 {
         return BLACK;
     }
-    let reflection = principled::terms(&terms.masking, wo, wi);
+    let terms = principled::terms(s, wo, wi);
     if is_conductor {
-        return conductor::evaluate(s, reflection);
+        return conductor::evaluate(s, terms);
     }
-    principled::evaluate(&terms.lobes, wi, reflection)
+    principled::evaluate(&principled::Lobes::new(s, wo), wi, terms)
 }
 
 /// [`sample`] of light that scatters once.
 #[inline(always)]
-fn sample_single(s: &Surface, terms: &OutgoingTerms, wo: Vec3, u: [f32; 3]) -> Scatter {
+fn sample_single(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
     if s.kind == MaterialKind::Diffuse as u32 {
         return diffuse::sample(s, u[1], u[2]);
     }
@@ -141,34 +102,33 @@ fn sample_single(s: &Surface, terms: &OutgoingTerms, wo: Vec3, u: [f32; 3]) -> S
     if s.kind == MaterialKind::Dielectric as u32 {
         return dielectric::sample(s, wo, u);
     }
-    principled::sample(s, &terms.lobes, &terms.masking, wo, u)
+    principled::sample(s, wo, u)
 }
 
 /// [`evaluate`] with light that scatters more than once, on a surface that is not specular.
 #[inline(never)]
-fn evaluate_multiple(s: Surface, wo: Vec3, wi: Vec3) -> Evaluation {
-    let single = evaluate_single(&s, &OutgoingTerms::new(&s, wo), wo, wi);
+fn evaluate_multiple(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
+    let single = evaluate_single(s, wo, wi);
     if s.kind == MaterialKind::Diffuse as u32 {
         return single;
     }
-    with_recovered(&s, wo, wi, 1.0, single)
+    with_recovered(s, wo, wi, 1.0, single)
 }
 
 /// [`sample`] with light that scatters more than once, on a surface that is not specular: one lobe, weighted by all.
 #[inline(never)]
-fn sample_multiple(s: Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
-    let terms = OutgoingTerms::new(&s, wo);
+fn sample_multiple(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
     if s.kind == MaterialKind::Diffuse as u32 {
-        return sample_single(&s, &terms, wo, u);
+        return sample_single(s, wo, u);
     }
-    let lobe = Recovered::new(&s, wo);
+    let lobe = Recovered::new(s, wo);
     let (wi, single);
     if lobe.is_chosen(u[0]) {
         wi = lobe.direction(u);
-        single = evaluate_single(&s, &terms, wo, wi);
+        single = evaluate_single(s, wo, wi);
     } else {
         // The sample itself tells its value and density to more digits than its direction does
-        let scattered = sample_single(&s, &terms, wo, [lobe.rest_of(u[0]), u[1], u[2]]);
+        let scattered = sample_single(s, wo, [lobe.rest_of(u[0]), u[1], u[2]]);
         if scattered.pdf <= 0.0 {
             return ABSORBED;
         }

@@ -7,13 +7,12 @@
 use crate::bsdf::fresnel::{schlick, schlick_scalar};
 use crate::bsdf::layer::Layer;
 use crate::bsdf::microfacet::{Masking, ReflectionTerms, ggx_sample, reflect};
-use crate::bsdf::surface::{ABSORBED, Evaluation, Scatter, Surface};
+use crate::bsdf::surface::{ABSORBED, BLACK, Evaluation, Scatter, Surface};
 use lockstep_core::math::sampling::cosine_hemisphere;
 use lockstep_core::math::vec3::{Vec3, lerp, luminance, vec3};
 use lockstep_core::math::{INV_PI, sqr};
 
 /// The lobes of a principled surface and the probabilities of choosing them.
-#[derive(Clone, Copy)]
 pub(super) struct Lobes {
     /// Reflectance at normal incidence of the specular lobe.
     f0: Vec3,
@@ -29,18 +28,6 @@ pub(super) struct Lobes {
 }
 
 impl Lobes {
-    /// No lobes.
-    pub(super) const NONE: Self = Self {
-        f0: Vec3::ZERO,
-        f0_dielectric: 0.0,
-        layer: Layer::NONE,
-        diffuse: Vec3::ZERO,
-        transmitted: Vec3::ZERO,
-        p_specular: 0.0,
-        p_diffuse: 0.0,
-        p_transmitted: 0.0,
-    };
-
     #[inline(always)]
     pub(super) fn new(s: &Surface, wo: Vec3) -> Self {
         // Colours of the lobes
@@ -68,7 +55,13 @@ impl Lobes {
 /// The terms of reflection to `wi`; of transmission they are those of the mirrored direction, since a thin wall
 /// transmits as if it reflected to the other side.
 #[inline(always)]
-pub(super) fn terms(masking: &Masking, wo: Vec3, wi: Vec3) -> ReflectionTerms {
+pub(super) fn terms(s: &Surface, wo: Vec3, wi: Vec3) -> ReflectionTerms {
+    terms_by(&Masking::new(wo, s.alpha()), wo, wi)
+}
+
+/// [`terms`] by the masking of `wo`.
+#[inline(always)]
+fn terms_by(masking: &Masking, wo: Vec3, wi: Vec3) -> ReflectionTerms {
     masking.reflection_terms(wo, vec3(wi.x, wi.y, wi.z.abs()))
 }
 
@@ -96,18 +89,46 @@ pub(super) fn evaluate(lobes: &Lobes, wi: Vec3, terms: ReflectionTerms) -> Evalu
 
 /// Samples one lobe, weighted by all of them.
 #[inline(always)]
-pub(super) fn sample(s: &Surface, lobes: &Lobes, masking: &Masking, wo: Vec3, u: [f32; 3]) -> Scatter {
-    // Choose a lobe and sample it
-    let wi = if u[0] < lobes.p_diffuse {
-        cosine_hemisphere(u[1], u[2])
-    } else {
-        let r = reflect(wo, ggx_sample(wo, s.alpha(), u[1], u[2]));
-        if r.z <= 0.0 {
-            return ABSORBED;
-        }
-        if u[0] < lobes.p_diffuse + lobes.p_transmitted { vec3(r.x, r.y, -r.z) } else { r }
-    };
-    // Weight by the mixture's density
-    let e = evaluate(lobes, wi, terms(masking, wo, wi));
-    if e.pdf > 0.0 { Scatter { wi, weight: e.value * (1.0 / e.pdf), pdf: e.pdf } } else { ABSORBED }
+pub(super) fn sample(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
+    PrincipledTerms::new(s, wo).sample(s, wo, u)
+}
+
+/// The terms of scattering at a principled surface without layers that depend on `wo` alone, computed once for surfaces
+/// that are both evaluated and sampled.
+pub struct PrincipledTerms {
+    lobes: Lobes,
+    masking: Masking,
+}
+
+impl PrincipledTerms {
+    /// The terms of a surface that is seen from `wo`.
+    #[inline(always)]
+    pub fn new(s: &Surface, wo: Vec3) -> Self {
+        Self { lobes: Lobes::new(s, wo), masking: Masking::new(wo, s.alpha()) }
+    }
+
+    /// BSDF times cosine for light that scatters once, and the density with which [`Self::sample`] chooses `wi`.
+    #[inline(always)]
+    pub fn evaluate(&self, wo: Vec3, wi: Vec3) -> Evaluation {
+        if wi.z == 0.0 { BLACK } else { evaluate(&self.lobes, wi, terms_by(&self.masking, wo, wi)) }
+    }
+
+    /// Samples a direction for the draws `u` (lobe, direction u, direction v). A zero weight ends the path.
+    #[inline(always)]
+    pub fn sample(&self, s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
+        // Choose a lobe and sample it
+        let lobes = &self.lobes;
+        let wi = if u[0] < lobes.p_diffuse {
+            cosine_hemisphere(u[1], u[2])
+        } else {
+            let r = reflect(wo, ggx_sample(wo, s.alpha(), u[1], u[2]));
+            if r.z <= 0.0 {
+                return ABSORBED;
+            }
+            if u[0] < lobes.p_diffuse + lobes.p_transmitted { vec3(r.x, r.y, -r.z) } else { r }
+        };
+        // Weight by the mixture's density
+        let e = evaluate(lobes, wi, terms_by(&self.masking, wo, wi));
+        if e.pdf > 0.0 { Scatter { wi, weight: e.value * (1.0 / e.pdf), pdf: e.pdf } } else { ABSORBED }
+    }
 }

@@ -15,7 +15,7 @@ use lockstep_core::math::vec3::{Vec3, dot, max_component, vec3};
 use lockstep_core::math::{max, min};
 use lockstep_core::path_record::{Recorder, VertexRecord};
 use lockstep_core::scene::{Instance, Material, MaterialKind, NONE, SceneData, environment_radiance};
-use lockstep_core::{LayerSampling, Sampler, Settings, Strategy};
+use lockstep_core::{LayerSampling, Settings, Strategy};
 use std::ops::ControlFlow;
 
 /// A surface that a path has reached, before light and BSDF are sampled.
@@ -30,7 +30,7 @@ pub(crate) struct Arrival<'a> {
 }
 
 /// Shades the hit of an extension ray: updates the path's radiance, throughput and ray. `record` receives the
-/// quantities computed. `PLAIN` may be true where [`is_plain`](super::is_plain) is.
+/// quantities computed. `PLAIN` may be true where no material has layers, a medium or a priority.
 #[inline(always)]
 pub fn shade<const PLAIN: bool>(
     scene: &SceneData,
@@ -40,15 +40,22 @@ pub fn shade<const PLAIN: bool>(
     hit: &Hit,
     record: &mut impl Recorder,
 ) -> Shaded {
-    if PLAIN {
-        path.key.sampler = Sampler::Pcg;
+    match arrive::<PLAIN>(scene, settings, bounce, path, hit, record) {
+        ControlFlow::Continue(arrival) => leave::<PLAIN>(scene, settings, bounce, path, arrival, record),
+        ControlFlow::Break(shaded) => shaded,
     }
+}
 
-    // Find the surface, its frame and its layers
-    let arrival = match arrive::<PLAIN>(scene, settings, bounce, path, hit, record) {
-        ControlFlow::Continue(arrival) => arrival,
-        ControlFlow::Break(shaded) => return shaded,
-    };
+/// Samples a light and the next extension ray at a surface.
+#[inline(always)]
+pub(crate) fn leave<const PLAIN: bool>(
+    scene: &SceneData,
+    settings: &Settings,
+    bounce: u32,
+    path: &mut PathState,
+    arrival: Arrival<'_>,
+    record: &mut impl Recorder,
+) -> Shaded {
     let Arrival { at, instance, material, local, beyond } = arrival;
     let has_media = !PLAIN && !scene.layers.is_empty();
     let nested = !PLAIN && material.priority != 0;
@@ -57,13 +64,12 @@ pub fn shade<const PLAIN: bool>(
     let picked =
         if !PLAIN && settings.layers == LayerSampling::Tree { pick_lobe(path, bounce, &local) } else { None };
     local.picked = picked.as_ref();
-    let terms = local.terms();
     let departure = local.departure(&at);
 
     // Sample direct lighting
     let light = sample_light(scene, settings, bounce, path, &at, &local, record);
     let mut connection = light.and_then(|light| {
-        let scattered = local.evaluate(&terms, light.wi);
+        let scattered = local.evaluate(light.wi);
         connect_to_light(settings, path, &departure, &light, scattered, record)
     });
     if has_media && let Some(connection) = &mut connection {
@@ -81,7 +87,7 @@ pub fn shade<const PLAIN: bool>(
         r.scatter_words = words;
     });
     let u = uniforms(words);
-    let scattered = local.sample(&terms, [u[0], u[1], u[2]]);
+    let scattered = local.sample([u[0], u[1], u[2]]);
     let continues = scatter(settings, bounce, path, &departure, &local, scattered, u[3], record);
     if nested && continues && dot(path.ray.direction, local.geometric) < 0.0 {
         path.interiors = beyond;

@@ -1,6 +1,5 @@
 //! The choice of the surfaces that are shaded in batches, made once for a scene so that each hit takes few loads.
 
-use crate::integrators::is_plain;
 use crate::prefetch::should_prefetch;
 use lockstep_core::geometry::Hit;
 use lockstep_core::math::vec3::max_component;
@@ -35,7 +34,7 @@ struct InstanceBatch {
 pub struct Batching {
     materials: Vec<MaterialBatch>,
     instances: Vec<InstanceBatch>,
-    /// Whether paths that are shaded alone can leave out what [`is_plain`] scenes lack.
+    /// True for paths among materials without layers, media and priorities.
     pub(crate) is_plain: bool,
     /// True where shading gains by prefetches.
     pub(crate) prefetches: bool,
@@ -84,7 +83,7 @@ impl Batching {
         Self {
             materials: scene.materials.iter().map(of_material).collect(),
             instances: scene.instances.iter().map(of_instance).collect(),
-            is_plain: is_plain(scene, settings),
+            is_plain: allowed && scene.layers.is_empty(),
             prefetches: should_prefetch(scene),
         }
     }

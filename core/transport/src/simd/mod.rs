@@ -4,7 +4,7 @@
 //! principled surfaces. Each step is one loop over the lanes, which the compiler vectorises. The operations are those of
 //! the scalar code, so the bits are the same. All other paths go through [`shade_unrecorded`].
 
-use crate::integrators::path::arrive;
+use crate::integrators::path::{arrive, leave};
 use crate::integrators::{PathState, shade_unrecorded};
 use crate::prefetch::prefetch_hits;
 use batching::HitBatch;
@@ -208,20 +208,21 @@ impl Batch {
                         count = 0;
                     }
                 }
-                HitBatch::Principled => match arrive::<true>(scene, settings, bounce, path, hit, &mut ()) {
-                    ControlFlow::Break(ended) => output.push(index, &ended),
-                    ControlFlow::Continue(arrival) => {
-                        if self.principled.put(scene, settings, bounce, index, path, &arrival) {
-                            self.step_principled(settings, bounce, paths, output);
+                batch if batch == HitBatch::Principled || batching.is_plain => {
+                    match arrive::<true>(scene, settings, bounce, path, hit, &mut ()) {
+                        ControlFlow::Break(ended) => output.push(index, &ended),
+                        ControlFlow::Continue(arrival) if batch == HitBatch::Principled => {
+                            if self.principled.put(scene, settings, bounce, index, path, &arrival) {
+                                self.step_principled(settings, bounce, paths, output);
+                            }
+                        }
+                        ControlFlow::Continue(arrival) => {
+                            output
+                                .push(index, &leave::<true>(scene, settings, bounce, path, arrival, &mut ()));
                         }
                     }
-                },
-                HitBatch::None => {
-                    output.push(
-                        index,
-                        &shade_unrecorded(batching.is_plain, scene, settings, bounce, path, hit),
-                    );
                 }
+                _ => output.push(index, &shade_unrecorded(scene, settings, bounce, path, hit)),
             }
         }
         if count > 0 {

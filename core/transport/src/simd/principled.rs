@@ -1,7 +1,7 @@
 //! Batches of principled surfaces: their BSDF is evaluated and sampled for all lanes together. Everything before
 //! (interactions, textures, lights) and after (MIS weights, rays) is done path by path.
 
-use crate::bsdf::{Evaluation, OutgoingTerms, Scatter, Surface, evaluate_from, sample_from};
+use crate::bsdf::{Evaluation, PrincipledTerms, Scatter, Surface};
 use crate::direct_light::{SampledLight, connect_to_light, sample_light};
 use crate::integrators::path::{Arrival, scatter};
 use crate::integrators::{PathState, Shaded};
@@ -91,12 +91,12 @@ impl PrincipledBatch {
                 multiscatter: false,
             };
             let wo = self.wo.at(i);
-            let terms = OutgoingTerms::new(&surface, wo);
-            let evaluation = evaluate_from(&surface, &terms, wo, self.light.at(i));
+            let terms = PrincipledTerms::new(&surface, wo);
+            let evaluation = terms.evaluate(wo, self.light.at(i));
             self.value.put(i, evaluation.value);
             self.light_pdf.0[i] = evaluation.pdf;
             let u = [self.u[0].0[i], self.u[1].0[i], self.u[2].0[i]];
-            let scattered = sample_from(&surface, &terms, wo, u);
+            let scattered = terms.sample(&surface, wo, u);
             self.wi.put(i, scattered.wi);
             self.weight.put(i, scattered.weight);
             self.pdf.0[i] = scattered.pdf;

@@ -149,7 +149,7 @@ impl Vertex {
         if !local.same_side(to, wi.z) {
             return Evaluation { value: Vec3::ZERO, pdf: 0.0 };
         }
-        local.evaluate(&local.terms(), wi)
+        local.evaluate(wi)
     }
 
     /// Cosine between the geometric normal and a direction.
@@ -191,7 +191,7 @@ impl Vertex {
     fn scatter(&self, u: [f32; 4], adjoint: bool, roulette: bool, ratios: MergeRatios) -> Option<Scattered> {
         // Sample a direction
         let local = self.frame(self.from);
-        let sampled = local.sample(&local.terms(), [u[0], u[1], u[2]]);
+        let sampled = local.sample([u[0], u[1], u[2]]);
         let direction = local.to_world(sampled.wi);
         if max_component(sampled.weight) <= 0.0 || !local.same_side(direction, sampled.wi.z) {
             return None;
