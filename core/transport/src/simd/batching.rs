@@ -43,11 +43,11 @@ pub struct Batching {
 /// The batch of a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HitBatch {
-    /// None: the path is shaded alone.
+    /// No batch: the path is shaded alone.
     None,
-    /// Of diffuse surfaces, with the triangle's vertices and material.
+    /// The batch of diffuse surfaces, with the triangle's vertices and material.
     Diffuse([u32; 3], u32),
-    /// Of principled surfaces.
+    /// The batch of principled surfaces.
     Principled,
 }
 

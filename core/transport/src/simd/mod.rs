@@ -120,12 +120,12 @@ pub struct Batch {
     principled: PrincipledBatch,
 }
 
-/// What is shaded: the bounce of a scene's paths.
+/// The paths of a bounce that are to be shaded.
 #[derive(Clone, Copy, Debug)]
 pub struct ShadeJob<'a> {
     /// The scene.
     pub scene: &'a SceneData,
-    /// How it is rendered.
+    /// Settings of the render.
     pub settings: &'a Settings,
     /// The bounce, from zero at the camera's hits.
     pub bounce: u32,
