@@ -45,6 +45,8 @@ pub trait F32x8: Copy {
     fn mul(self, other: Self) -> Self;
     /// Quotients.
     fn div(self, other: Self) -> Self;
+    /// Square roots.
+    fn sqrt(self) -> Self;
     /// Larger values; `other` where unordered.
     fn max(self, other: Self) -> Self;
     /// Smaller values; `other` where unordered.
@@ -139,6 +141,10 @@ impl F32x8 for PortableF32x8 {
     #[inline(always)]
     fn div(self, other: Self) -> Self {
         self.map(other, |a, b| a / b)
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.map(self, |a, _| a.sqrt())
     }
     #[inline(always)]
     fn max(self, other: Self) -> Self {
@@ -349,6 +355,11 @@ mod avx2 {
             // SAFETY: as above; the array holds eight floats.
             unsafe { _mm256_storeu_ps(values.as_mut_ptr(), self.0) };
             values
+        }
+        #[inline(always)]
+        fn sqrt(self) -> Self {
+            // SAFETY: as above.
+            Self(unsafe { _mm256_sqrt_ps(self.0) })
         }
         #[inline(always)]
         fn abs(self) -> Self {

@@ -1,4 +1,4 @@
-//! SIMD brute force for tiny scenes: eight rays against every triangle, without a BVH.
+//! SIMD brute force for tiny scenes: eight rays against every triangle and sphere, without a BVH.
 
 use crate::build::presplit::LEAST_TRIANGLES;
 use crate::leaf::LeafPrimitive;
@@ -13,7 +13,7 @@ use lockstep_core::math::rng::RayKey;
 use lockstep_core::math::simd::Avx2F32x8;
 use lockstep_core::math::simd::{Array8, F32x8, PortableF32x8};
 use lockstep_core::math::vec3::Vec3;
-use lockstep_core::scene::{Instance, NONE, SceneData};
+use lockstep_core::scene::{Instance, NONE, SPHERE_BIT, SceneData};
 
 /// Rays per packet.
 pub const RAYS: usize = 8;
@@ -25,6 +25,9 @@ struct Counts {
     points: usize,
 }
 
+/// Spheres at most.
+const SPHERES: usize = 4;
+
 /// Upper limits; above them the BVH wins, even with the camera outside the scene.
 const LIMITS: Counts = Counts { triangles: 48, edges: 72, points: 64 };
 
@@ -34,7 +37,7 @@ const _: () = assert!(LIMITS.triangles < LEAST_TRIANGLES as usize);
 /// Capacity of the scratch arrays: powers of two, so that a mask elides the bounds check.
 const CAPACITY: Counts = Counts { triangles: 64, edges: 128, points: 64 };
 
-/// The triangles of a small scene, all opaque and in untransformed instances.
+/// The triangles and spheres of a small scene, all opaque and in untransformed instances.
 #[derive(Clone, Debug)]
 pub struct SmallSceneIntersector {
     points: Vec<Vec3>,
@@ -44,6 +47,8 @@ pub struct SmallSceneIntersector {
     triangles: Vec<Triangle>,
     /// The edges of each triangle.
     outlines: Vec<Outline>,
+    /// In the same order, behind all triangles.
+    spheres: Vec<Sphere>,
 }
 
 /// A triangle with shared points.
@@ -58,9 +63,21 @@ struct Triangle {
     record: LeafPrimitive,
 }
 
+/// A sphere.
+#[derive(Clone, Debug)]
+struct Sphere {
+    center: Vec3,
+    radius: f32,
+    /// Lowest, then highest corner of its padded box.
+    bounds: [Vec3; 2],
+    instance: u32,
+    record: LeafPrimitive,
+}
+
 /// Eight rays as a structure of arrays.
 struct Rays8<L> {
     origin: [L; 3],
+    direction: [L; 3],
     inverse: [L; 3],
     t_min: L,
     t_max: L,
@@ -111,25 +128,34 @@ struct Best<L> {
     t: L,
     u: L,
     v: L,
-    /// The triangle's index as the bits of a float.
+    /// The index of [`SmallSceneIntersector::record`] as the bits of a float.
     triangle: L,
 }
 
 impl SmallSceneIntersector {
-    /// Takes a scene; `None` above the limits, or with degenerate triangles, spheres, alpha or transformed
-    /// instances.
+    /// Takes a scene; `None` above the limits, with degenerate triangles, alpha, transformed instances, or triangles in an
+    /// instance behind one with spheres.
     pub fn of(scene: &SceneData) -> Option<Self> {
-        let mut small =
-            Self { points: Vec::new(), edges: Vec::new(), triangles: Vec::new(), outlines: Vec::new() };
+        let mut small = Self {
+            points: Vec::new(),
+            edges: Vec::new(),
+            triangles: Vec::new(),
+            outlines: Vec::new(),
+            spheres: Vec::new(),
+        };
         for (instance, record) in (0..).zip(&scene.instances) {
             let mesh = &scene.meshes[record.mesh as usize];
             let free = LIMITS.triangles - small.triangles.len();
             let untransformed = record.flags & Instance::IDENTITY != 0;
-            if !untransformed || mesh.sphere_count > 0 || mesh.triangle_count as usize > free {
+            let in_order = mesh.triangle_count == 0 || small.spheres.is_empty();
+            if !untransformed || !in_order || mesh.triangle_count as usize > free {
                 return None;
             }
             for primitive in 0..mesh.triangle_count {
                 small.push(instance, LeafPrimitive::of(scene, mesh, primitive))?;
+            }
+            for sphere in 0..mesh.sphere_count {
+                small.push_sphere(instance, LeafPrimitive::of(scene, mesh, sphere | SPHERE_BIT))?;
             }
         }
         Some(small)
@@ -149,6 +175,15 @@ impl SmallSceneIntersector {
             [flipped[0] ^ flipped[1], flipped[1] ^ flipped[2]].map(|sign| if sign != 0 { 0xff } else { 0 });
         self.outlines.push(Outline { edges: edges.map(|edge| edge as u8), differ });
         self.triangles.push(Triangle { points, flipped, bounds, instance, record });
+        Some(())
+    }
+
+    fn push_sphere(&mut self, instance: u32, record: LeafPrimitive) -> Option<()> {
+        if record.flags & LeafPrimitive::ALPHA != 0 || self.spheres.len() == SPHERES {
+            return None;
+        }
+        let bounds = <[Vec3; 2]>::from(record.bounds());
+        self.spheres.push(Sphere { center: record.p0, radius: record.p1.x, bounds, instance, record });
         Some(())
     }
 
@@ -173,7 +208,8 @@ impl SmallSceneIntersector {
         (size_of_val(&self.points[..])
             + size_of_val(&self.edges[..])
             + size_of_val(&self.triangles[..])
-            + size_of_val(&self.outlines[..])) as u64
+            + size_of_val(&self.outlines[..])
+            + size_of_val(&self.spheres[..])) as u64
     }
 
     /// Finds the closest hits of eight rays.
@@ -214,7 +250,14 @@ impl SmallSceneIntersector {
             let [x, y, z] = permutation.shear(splat(*point), [ox, oy, oz], [sx, sy]);
             *to = [x.store(), y.store(), z.store()];
         }
-        Rays8 { origin: [ox, oy, oz], inverse: [inverse(dx), inverse(dy), inverse(dz)], t_min, t_max, sz }
+        Rays8 {
+            origin: [ox, oy, oz],
+            direction: [dx, dy, dz],
+            inverse: [inverse(dx), inverse(dy), inverse(dz)],
+            t_min,
+            t_max,
+            sz,
+        }
     }
 
     /// Computes each edge function once; for the triangle on the other side only the sign differs.
@@ -271,6 +314,13 @@ impl SmallSceneIntersector {
                 best.take(tested.hit & in_box, raised, &tested, u32::from(index));
             }
         }
+        for (index, sphere) in (self.triangles.len() as u32..).zip(&self.spheres) {
+            let tested = sphere.test(&eight, best.t);
+            if tested.hit != 0 {
+                let (raised, in_box) = eight.raise(&sphere.bounds, tested.t);
+                best.take(tested.hit & in_box, raised, &tested, index);
+            }
+        }
         self.hits(rays, &best)
     }
 
@@ -279,6 +329,13 @@ impl SmallSceneIntersector {
     fn any<L: F32x8>(&self, scene: &SceneData, rays: [&Ray; RAYS], sheared: &mut Sheared) -> u32 {
         let eight = self.shear::<L>(rays, sheared);
         let mut open = ALL;
+        for sphere in &self.spheres {
+            let tested = sphere.test(&eight, eight.t_max);
+            if tested.hit != 0 {
+                let (raised, in_box) = eight.raise(&sphere.bounds, tested.t);
+                open &= !(tested.hit & in_box & raised.simd_le(eight.t_max));
+            }
+        }
         for Triangle { points: [a, b, c], bounds, .. } in &self.triangles {
             let corners = [sheared.point(*a), sheared.point(*b), sheared.point(*c)];
             let tested = Tested::new(corners, eight.sz, open, eight.t_min, eight.t_max);
@@ -299,8 +356,8 @@ impl SmallSceneIntersector {
     fn closest_scalar(&self, scene: &SceneData, ray: &Ray) -> Hit {
         let slabs = Slabs::new(ray.origin, ray.direction);
         let mut best = Hit::none(ray.t_max);
-        for Triangle { instance, record, .. } in &self.triangles {
-            let object_ray = ObjectRay::enter(scene, &[], ray, &slabs, *instance, RayKey::default(), best.t);
+        for (instance, record) in self.records() {
+            let object_ray = ObjectRay::enter(scene, &[], ray, &slabs, instance, RayKey::default(), best.t);
             if let Some(hit) = object_ray.and_then(|object_ray| object_ray.test(scene, record, best.t))
                 && best.yields_to(&hit)
             {
@@ -313,12 +370,29 @@ impl SmallSceneIntersector {
     #[inline(always)]
     fn hits<L: F32x8>(&self, rays: [&Ray; RAYS], best: &Best<L>) -> [Hit; RAYS] {
         let [t, u, v, triangle] = [best.t.store(), best.u.store(), best.v.store(), best.triangle.store()];
-        std::array::from_fn(|lane| match self.triangles.get(triangle[lane].to_bits() as usize) {
-            Some(&Triangle { instance, record: LeafPrimitive { primitive, .. }, .. }) => {
+        std::array::from_fn(|lane| match self.record(triangle[lane].to_bits() as usize) {
+            Some((instance, &LeafPrimitive { primitive, .. })) => {
                 Hit { t: t[lane], u: u[lane], v: v[lane], instance, primitive }
             }
             None => Hit::none(rays[lane].t_max),
         })
+    }
+
+    /// Instance and record of a triangle, or of a sphere behind all triangles.
+    #[inline(always)]
+    fn record(&self, index: usize) -> Option<(u32, &LeafPrimitive)> {
+        match self.triangles.get(index) {
+            Some(triangle) => Some((triangle.instance, &triangle.record)),
+            None => {
+                let sphere = self.spheres.get(index - self.triangles.len())?;
+                Some((sphere.instance, &sphere.record))
+            }
+        }
+    }
+
+    /// Instances and records of all triangles, then of all spheres.
+    fn records(&self) -> impl Iterator<Item = (u32, &LeafPrimitive)> {
+        (0..self.triangles.len() + self.spheres.len()).filter_map(|index| self.record(index))
     }
 }
 
@@ -396,6 +470,37 @@ impl Triangle {
         let edges = [sheared.edge(u, flipped[0]), sheared.edge(v, flipped[1]), sheared.edge(w, flipped[2])];
         let [[.., az], [.., bz], [.., cz]] = [sheared.point(a), sheared.point(b), sheared.point(c)];
         Tested::passed::<true>(edges, [az, bz, cz], rays.sz, lanes, rays.t_min, t_last)
+    }
+}
+
+impl Sphere {
+    /// Tests the sphere as [`lockstep_core::geometry::sphere`] does, up to and including the distances `t_last`.
+    #[inline(always)]
+    fn test<L: F32x8>(&self, rays: &Rays8<L>, t_last: L) -> Tested<L> {
+        // Discriminant
+        let [cx, cy, cz] = splat::<L>(self.center);
+        let ([ox, oy, oz], [dx, dy, dz]) = (rays.origin, rays.direction);
+        let (x, y, z) = (cx.sub(ox), cy.sub(oy), cz.sub(oz));
+        let a = dx.mul(dx).add(dy.mul(dy)).add(dz.mul(dz));
+        let half_b = x.mul(dx).add(y.mul(dy)).add(z.mul(dz));
+        let along = half_b.div(a);
+        let (px, py, pz) = (x.sub(dx.mul(along)), y.sub(dy.mul(along)), z.sub(dz.mul(along)));
+        let squared = L::splat(self.radius * self.radius);
+        let discriminant = squared.sub(px.mul(px).add(py.mul(py)).add(pz.mul(pz)));
+        let zero = L::splat(0.0);
+        let met = ALL & !discriminant.simd_lt(zero);
+        if met == 0 {
+            return Tested::none();
+        }
+        // Both roots, without cancellation
+        let c = x.mul(x).add(y.mul(y)).add(z.mul(z)).sub(squared);
+        let q = half_b.add(a.mul(discriminant).sqrt().with_sign_of(half_b));
+        let (t0, t1) = (c.div(q), q.div(a));
+        let (near, far) = (t0.min(t1), t0.max(t1));
+        // The first of them within the ray's interval
+        let t = rays.t_min.mask_lt(near).select(near, far);
+        let in_range = rays.t_min.simd_lt(t) & t.simd_le(t_last);
+        Tested { t, u: zero, v: zero, hit: met & !q.simd_eq(zero) & in_range, undecided: 0 }
     }
 }
 

@@ -42,7 +42,7 @@ impl<L: F32x8> Tested<L> {
     }
 
     #[inline(always)]
-    fn none() -> Self {
+    pub(crate) fn none() -> Self {
         let zero = L::splat(0.0);
         Self { t: zero, u: zero, v: zero, hit: 0, undecided: 0 }
     }

@@ -1,10 +1,15 @@
 use crate::BruteForce;
 use crate::tests::{bits, key, random_point, ray};
 use crate::traverse::small_scene::*;
-use lockstep_core::scene::{AlphaMode, Flatten, IDENTITY, Material, MeshData, Scene, SceneBuilder};
+use lockstep_core::scene::{AlphaMode, Flatten, IDENTITY, Material, MeshData, Scene, SceneBuilder, Sphere};
 
 /// Two meshes in place with `triangles` in all: random ones, flat ones, neighbours, and duplicates for ties.
 fn scene(seed: u32, triangles: u32, material: Material) -> Scene {
+    with_spheres(seed, triangles, 0, material)
+}
+
+/// [`scene`] with spheres in the second mesh, the last two of which are alike.
+fn with_spheres(seed: u32, triangles: u32, spheres: u32, material: Material) -> Scene {
     let mut b = SceneBuilder::new("few");
     b.flatten = Flatten::Never;
     let material = b.material(material);
@@ -24,6 +29,10 @@ fn scene(seed: u32, triangles: u32, material: Material) -> Scene {
         }
         mesh.triangles.push(corners);
         mesh.materials.push(material);
+    }
+    for i in 0..spheres {
+        let center = random_point(seed * 1_000 + i.min(spheres.saturating_sub(2)), 3, 3.0);
+        meshes[1].spheres.push(Sphere { center, radius: 0.7, material, reserved: [0; 3] });
     }
     for mesh in meshes {
         let mesh = b.mesh(mesh);
@@ -59,9 +68,9 @@ fn check(
 
 #[test]
 fn eight_rays_hit_few_triangles_as_the_rule_says() {
-    let (mut found, mut close) = (0, 0);
+    let (mut found, mut round, mut close) = (0, 0, 0);
     for seed in 0..12 {
-        let scene = scene(seed, 3 + 3 * seed % 25, diffuse());
+        let scene = with_spheres(seed, 3 + 3 * seed % 25, seed % 5, diffuse());
         let few = SmallSceneIntersector::of(&scene).unwrap();
         let mut scratch = SmallSceneScratch::default();
         for first in (0..4_000).step_by(RAYS) {
@@ -70,6 +79,8 @@ fn eight_rays_hit_few_triangles_as_the_rule_says() {
             let eight: [Ray; RAYS] = std::array::from_fn(|lane| ray(&scene, number(lane as u32)));
             let hits = check(&few, &scene, eight.each_ref(), &mut scratch);
             found += hits.iter().filter(|hit| hit.is_some()).count();
+            let on_sphere = |hit: &&Hit| hit.is_some() && hit.primitive & SPHERE_BIT != 0;
+            round += hits.iter().filter(on_sphere).count();
             // Up to just where they hit, just before, and from there on.
             let mut ends = eight;
             for (lane, (end, hit)) in
@@ -87,6 +98,7 @@ fn eight_rays_hit_few_triangles_as_the_rule_says() {
         }
     }
     assert!(found > 5_000, "only {found} rays hit anything");
+    assert!(round > 1_000, "only {round} rays hit a sphere");
     assert!((500..4_000).contains(&close), "{close} packets of 6,000 were left to the rule");
 }
 
@@ -94,6 +106,12 @@ fn eight_rays_hit_few_triangles_as_the_rule_says() {
 fn above_the_limits_and_for_other_primitives_the_bvh_is_used() {
     assert!(SmallSceneIntersector::of(&scene(1, 20, diffuse())).is_some());
     assert!(SmallSceneIntersector::of(&scene(1, 100, diffuse())).is_none(), "more triangles");
+    let most = SPHERES as u32;
+    assert!(SmallSceneIntersector::of(&with_spheres(1, 20, most, diffuse())).is_some());
+    assert!(SmallSceneIntersector::of(&with_spheres(1, 20, most + 1, diffuse())).is_none(), "more spheres");
+    let mut turned = SceneData::clone(&with_spheres(1, 20, 1, diffuse()));
+    turned.instances.swap(0, 1);
+    assert!(SmallSceneIntersector::of(&turned).is_none(), "triangles behind a sphere");
     let partial = Material { alpha: 0.5, alpha_mode: AlphaMode::Blend as u32, ..diffuse() };
     assert!(SmallSceneIntersector::of(&scene(1, 20, partial)).is_none(), "partial opacity");
     let mut narrow = SceneData::clone(&scene(1, 20, diffuse()));
