@@ -18,6 +18,13 @@ use lockstep_transport::integrators::bidirectional::{
 };
 use std::time::Instant;
 
+/// Pairs that each step of shading takes together: enough that reads of photons do not wait for each other, few enough that
+/// their vertices stay in the L1 cache.
+const BATCH: usize = 32;
+
+/// Connections from one whose pixel is asked for to the one that adds to it.
+const AHEAD: usize = 16;
+
 /// The queues of one thread, reused from tile to tile. A pair is a pixel of the tile.
 pub(crate) struct PairRenderer<S> {
     /// `None` where no light leaves.
@@ -29,6 +36,10 @@ pub(crate) struct PairRenderer<S> {
     rays: Vec<(Ray, RayKey)>,
     /// The closest hits of the rays.
     hits: Vec<Hit>,
+    /// Pairs whose extension rays have reached a vertex, of the batch in hand.
+    arrived: Vec<u32>,
+    /// Vertices of the camera sub-paths among them, or of light sub-paths that are not kept.
+    vertices: Vec<Vertex>,
     /// Vertices and photons of the light sub-paths.
     lit: LitTile,
     /// Sums of the pairs for their own pixels, which no other thread adds to meanwhile.
@@ -37,6 +48,8 @@ pub(crate) struct PairRenderer<S> {
     shadow_rays: Vec<ShadowRay>,
     /// Answers to them.
     occluded: Vec<bool>,
+    /// Positions of vertices that merge with photons.
+    points: Vec<Vec3>,
     /// Working memory of searches for photons.
     search: Search,
     /// Working memory of the intersector.
@@ -100,10 +113,13 @@ impl<S: Default> Default for PairRenderer<S> {
             active: Vec::new(),
             rays: Vec::new(),
             hits: Vec::new(),
+            arrived: Vec::new(),
+            vertices: Vec::new(),
             lit: LitTile::default(),
             own: Vec::new(),
             shadow_rays: Vec::new(),
             occluded: Vec::new(),
+            points: Vec::new(),
             search: Search::default(),
             scratch: S::default(),
         }
@@ -311,42 +327,59 @@ impl<S: Default> PairRenderer<S> {
     /// surviving sub-paths active.
     fn shade_light_paths<I>(&mut self, job: &PairJob<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
-        let Self { light_paths, active, hits, lit, shadow_rays, .. } = self;
-        let settings = &job.pass.settings;
+        let Self { light_paths, active, hits, arrived, vertices, lit, shadow_rays, .. } = self;
+        let (settings, ratios) = (&job.pass.settings, job.merging.ratios);
         let mut kept = 0;
-        for i in 0..active.len() {
-            let pair = active[i];
-            let Some(path) = &mut light_paths[pair as usize] else { continue };
+        for first in (0..active.len()).step_by(BATCH) {
+            // Compute the vertices at the hits, where they are kept for connections
+            let vertices = if job.techniques.connect() { &mut lit.vertices } else { &mut *vertices };
+            if !job.techniques.connect() {
+                vertices.clear();
+            }
+            arrived.clear();
+            let before = vertices.len();
+            for i in first..active.len().min(first + BATCH) {
+                let pair = active[i];
+                let Some(path) = &light_paths[pair as usize] else { continue };
+                if let Some(vertex) = path.arrive(job.pass.scene, bounce, &hits[i], ratios) {
+                    arrived.push(pair);
+                    vertices.push(vertex);
+                }
+            }
+            let reached = || arrived.iter().zip(&vertices[before..]);
 
-            // Compute the vertex at the hit
-            let Some(vertex) = path.arrive(job.pass.scene, bounce, &hits[i], job.merging.ratios) else {
-                continue;
-            };
-
-            // Queue the connection to the camera
-            if job.techniques.connect_to_camera()
-                && let Some(connection) =
-                    to_camera(&job.pass.camera, path.key, bounce, &vertex, job.merging.ratios)
-            {
-                let key = RayKey::connection(path.key, connection.technique.index());
-                let target = SplatTarget::Film(connection.pixel);
-                shadow_rays.push(ShadowRay::new(&connection, target, key, job.techniques));
+            // Queue the connections to the camera
+            if job.techniques.connect_to_camera() {
+                for (&pair, vertex) in reached() {
+                    let Some(LightPath { key, .. }) = light_paths[pair as usize] else { continue };
+                    if let Some(connection) = to_camera(&job.pass.camera, key, bounce, vertex, ratios) {
+                        let ray_key = RayKey::connection(key, connection.technique.index());
+                        let target = SplatTarget::Film(connection.pixel);
+                        shadow_rays.push(ShadowRay::new(&connection, target, ray_key, job.techniques));
+                    }
+                }
             }
 
-            // Store the vertex for connections, and the photon for merges
+            // Note the places of the vertices, and keep the photons for merges
             if job.techniques.connect() {
-                lit.places[(pair * settings.bounces + bounce) as usize] = lit.vertices.len() as u32;
-                lit.light_lengths[pair as usize] = bounce + 1;
-                lit.vertices.push(vertex);
+                for (place, &pair) in (before as u32..).zip(arrived.iter()) {
+                    lit.places[(pair * settings.bounces + bounce) as usize] = place;
+                    lit.light_lengths[pair as usize] = bounce + 1;
+                }
             }
             if job.techniques.merge() {
-                lit.photons.extend(Photon::new(&vertex, bounce));
+                lit.photons.extend(reached().filter_map(|(_, vertex)| Photon::new(vertex, bounce)));
             }
 
             // Sample the BSDF, and compact the surviving sub-paths
-            if bounce + 1 < settings.bounces && path.extend(settings, bounce, &vertex, job.merging.ratios) {
-                active[kept] = pair;
-                kept += 1;
+            if bounce + 1 < settings.bounces {
+                for (&pair, vertex) in reached() {
+                    let Some(path) = &mut light_paths[pair as usize] else { continue };
+                    if path.extend(settings, bounce, vertex, ratios) {
+                        active[kept] = pair;
+                        kept += 1;
+                    }
+                }
             }
         }
         active.truncate(kept);
@@ -363,48 +396,71 @@ impl<S: Default> PairRenderer<S> {
         tally: &mut Tally,
     ) {
         let start = Instant::now();
-        let Self { camera_paths, active, hits, lit, own, shadow_rays, search, .. } = self;
+        let Self { camera_paths, active, hits, arrived, vertices, lit, own, shadow_rays, .. } = self;
+        let Self { points, search, .. } = self;
         let (scene, settings) = (job.pass.scene, &job.pass.settings);
         let last = bounce == job.techniques.camera_bounces(settings.bounces);
         let mut kept = 0;
-        for i in 0..active.len() {
-            let pair = active[i];
-            let path = &mut camera_paths[pair as usize];
+        for first in (0..active.len()).step_by(BATCH) {
+            arrived.clear();
+            vertices.clear();
+            for i in first..active.len().min(first + BATCH) {
+                let pair = active[i];
+                let path = &camera_paths[pair as usize];
 
-            // Add the emission of the hit, weighted against the other techniques
-            let (emitted, vertex) = path.arrive(scene, bounce, last, &hits[i]);
-            if max_component(emitted.value) > 0.0 {
-                let technique = Technique { light: 0, camera: bounce + 2 };
-                let weight = job.techniques.emission_weight(emitted.weight, path.specular);
-                let radiance = emitted.value * weight;
-                add(&mut own[pair as usize], quantize(radiance, path.key, technique, &mut tally.invalid));
+                // Add the emission of the hit, weighted against the other techniques
+                let (emitted, vertex) = path.arrive(scene, bounce, last, &hits[i]);
+                if max_component(emitted.value) > 0.0 {
+                    let technique = Technique { light: 0, camera: bounce + 2 };
+                    let weight = job.techniques.emission_weight(emitted.weight, path.specular);
+                    let radiance = emitted.value * weight;
+                    add(
+                        &mut own[pair as usize],
+                        quantize(radiance, path.key, technique, &mut tally.invalid),
+                    );
+                }
+                if let Some(vertex) = vertex {
+                    arrived.push(pair);
+                    vertices.push(vertex);
+                }
             }
-            let Some(vertex) = vertex else { continue };
 
             // Queue the connections to a light and to the light sub-path
             if job.techniques.connect() {
-                let of_light = lit.of_pair(pair, settings.bounces);
-                job.queue_connections(pair, path.key, bounce, &vertex, of_light, shadow_rays);
+                for (&pair, vertex) in arrived.iter().zip(vertices.iter()) {
+                    let of_light = lit.of_pair(pair, settings.bounces);
+                    let key = camera_paths[pair as usize].key;
+                    job.queue_connections(pair, key, bounce, vertex, of_light, shadow_rays);
+                }
             }
 
             // Merge with photons
             if let Some(photons) = photons {
-                let (key, map) = (path.key, (photons, &mut *search));
-                let units = match job.merge_sums {
-                    MergeSums::Integers => job.merge::<MergeSum>(key, bounce, &vertex, map, tally),
-                    MergeSums::Floats => job.merge::<FloatSum>(key, bounce, &vertex, map, tally),
-                };
-                add(&mut own[pair as usize], units);
+                let merging = |vertex: &&Vertex| !vertex.is_specular();
+                points.clear();
+                points.extend(vertices.iter().filter(merging).map(|vertex| vertex.position));
+                photons.search(&job.merging, points, search);
+                let reached = arrived.iter().zip(vertices.iter()).filter(|(_, vertex)| merging(vertex));
+                for (point, (&pair, vertex)) in reached.enumerate() {
+                    let (key, found) = (camera_paths[pair as usize].key, photons.found(search, point));
+                    let units = match job.merge_sums {
+                        MergeSums::Integers => job.merge::<MergeSum>(key, bounce, vertex, found, tally),
+                        MergeSums::Floats => job.merge::<FloatSum>(key, bounce, vertex, found, tally),
+                    };
+                    add(&mut own[pair as usize], units);
+                }
             }
 
             // Sample the BSDF, and compact the surviving sub-paths
-            let specular = path.specular && vertex.is_specular();
-            if !job.techniques.continue_from(bounce, settings.bounces, specular) {
-                continue;
-            }
-            if path.extend(settings, bounce, &vertex, job.merging.ratios) {
-                active[kept] = pair;
-                kept += 1;
+            for (&pair, vertex) in arrived.iter().zip(vertices.iter()) {
+                let path = &mut camera_paths[pair as usize];
+                let specular = path.specular && vertex.is_specular();
+                if job.techniques.continue_from(bounce, settings.bounces, specular)
+                    && path.extend(settings, bounce, vertex, job.merging.ratios)
+                {
+                    active[kept] = pair;
+                    kept += 1;
+                }
             }
         }
         active.truncate(kept);
@@ -447,7 +503,14 @@ impl<S: Default> PairRenderer<S> {
 
         // Add unoccluded connections to the pair's pixel or to the film
         let mut unoccluded = 0;
-        for (ray, _) in shadow_rays.iter().zip(occluded).filter(|(_, occluded)| !**occluded) {
+        for (i, ray) in shadow_rays.iter().enumerate() {
+            // Ask for the pixel of a connection further on
+            if let Some(ShadowRay { target: SplatTarget::Film(pixel), .. }) = shadow_rays.get(i + AHEAD) {
+                job.film.fetch(*pixel);
+            }
+            if occluded[i] {
+                continue;
+            }
             let units = quantize(ray.radiance, ray.key.sample, ray.technique, &mut tally.invalid);
             match ray.target {
                 SplatTarget::Own(pair) => add(&mut own[pair as usize], units),
@@ -500,23 +563,19 @@ impl<I> PairJob<'_, I> {
         }
     }
 
-    /// The sum, in film units, of the merges of all photons with a vertex of a camera sub-path.
+    /// The sum, in film units, of the merges of all photons within the radius with a vertex of a camera sub-path.
     #[inline(always)]
-    fn merge<S: Sum>(
+    fn merge<'p, S: Sum>(
         &self,
         key: SampleKey,
         bounce: u32,
         vertex: &Vertex,
-        (photons, search): (&PhotonMap, &mut Search),
+        found: impl Iterator<Item = &'p Photon>,
         tally: &mut Tally,
     ) -> [i64; 3] {
-        if vertex.is_specular() {
-            return [0; 3];
-        }
-
-        // Sum the merges with all photons within the radius, in any order
+        // In any order
         let mut sum = S::default();
-        for photon in photons.within(&self.merging, vertex.position, search) {
+        for photon in found {
             if photon.is_within(bounce, self.pass.settings.bounces)
                 && let Some(merge) = photon.merge(vertex, &self.merging)
             {

@@ -1,5 +1,6 @@
 //! The photons of a pass in a hash grid.
 
+use crate::prefetch::fetch;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::merging::{Merging, buckets};
 use lockstep_transport::integrators::bidirectional::Photon;
@@ -57,46 +58,74 @@ impl PhotonMap {
         Self { photons, positions, ends: ends.into_iter().map(AtomicU32::into_inner).collect() }
     }
 
-    /// Collects every photon that merges with a vertex at `p`, once. A bucket may hold photons of several cells,
-    /// and several visited rows of cells may share it, so a photon counts in the visit of its own row.
+    /// Collects every photon that merges with a vertex at one of the points, once for each. A bucket may hold photons of
+    /// several cells, and several visited rows of cells may share it, so a photon counts in the visit of its own row.
     ///
-    /// Nearly all time is spent waiting for memory. So the ranges of all rows are read first, then the first
-    /// position of each, then the photons found: reads that do not wait for each other.
-    #[inline(always)]
-    pub(crate) fn within<'s>(&self, merging: &Merging, p: Vec3, search: &'s mut Search) -> &'s [Photon] {
-        let Search { rows, found } = search;
-        let [first, last] = merging.cells_around(p);
+    /// Nearly all time is spent waiting for memory. So all that the points need is asked for at once: the ranges of their
+    /// rows, then the first positions of each, then the photons found.
+    pub(crate) fn search(&self, merging: &Merging, points: &[Vec3], search: &mut Search) {
+        let Search { queries, rows, found } = search;
+        queries.clear();
         rows.clear();
-        for z in first[2]..=last[2] {
-            for y in first[1]..=last[1] {
-                let [begin, end] = [first[0], last[0]].map(|x| merging.bucket([x, y, z]));
-                if last[0] - first[0] > merging.bucket_mask {
-                    rows.push(Row { y, z, range: self.range(0, merging.bucket_mask) });
-                } else if begin <= end {
-                    rows.push(Row { y, z, range: self.range(begin, end) });
-                } else {
-                    // The row goes on at the first bucket
-                    rows.push(Row { y, z, range: self.range(begin, merging.bucket_mask) });
-                    rows.push(Row { y, z, range: self.range(0, end) });
-                }
-            }
-        }
         found.clear();
-        rows.retain(|row| row.range[0] < row.range[1]);
-        let heads: f32 = rows.iter().map(|row| self.positions[row.range[0] as usize].x).sum();
-        std::hint::black_box(heads);
-        for Row { y, z, range: [begin, end] } in rows.iter() {
-            let range = *begin as usize..*end as usize;
-            for (position, photon) in self.positions[range.clone()].iter().zip(&self.photons[range]) {
-                if merging.contains(*position, p) {
-                    let cell = merging.cell(*position);
-                    if cell[1] == *y && cell[2] == *z && (first[0]..=last[0]).contains(&cell[0]) {
-                        found.push(*photon);
+        for &p in points {
+            let [first, last] = merging.cells_around(p);
+            for z in first[2]..=last[2] {
+                for y in first[1]..=last[1] {
+                    let [begin, end] = [first[0], last[0]].map(|x| merging.bucket([x, y, z]));
+                    let mut push = |begin, end| {
+                        self.fetch_range(begin, end);
+                        rows.push(Row { y, z, range: [begin, end] });
+                    };
+                    if last[0] - first[0] > merging.bucket_mask {
+                        push(0, merging.bucket_mask);
+                    } else if begin <= end {
+                        push(begin, end);
+                    } else {
+                        // The row goes on at the first bucket
+                        push(begin, merging.bucket_mask);
+                        push(0, end);
                     }
                 }
             }
+            queries.push(Query { columns: [first[0], last[0]], rows_end: rows.len(), found_end: 0 });
         }
-        found
+        for row in rows.iter_mut() {
+            row.range = self.range(row.range[0], row.range[1]);
+            fetch(&self.positions, row.range[0]);
+        }
+        let mut begin = 0;
+        for (&p, query) in points.iter().zip(queries) {
+            let [first, last] = query.columns;
+            for Row { y, z, range: [begin, end] } in &rows[begin..query.rows_end] {
+                for (index, position) in (*begin..).zip(&self.positions[*begin as usize..*end as usize]) {
+                    if merging.contains(*position, p) {
+                        let cell = merging.cell(*position);
+                        if cell[1] == *y && cell[2] == *z && (first..=last).contains(&cell[0]) {
+                            fetch(&self.photons, index);
+                            found.push(index);
+                        }
+                    }
+                }
+            }
+            begin = query.rows_end;
+            query.found_end = found.len();
+        }
+    }
+
+    /// The photons that a [`PhotonMap::search`] has found for the point of this index.
+    #[inline(always)]
+    pub(crate) fn found<'s>(&'s self, search: &'s Search, point: usize) -> impl Iterator<Item = &'s Photon> {
+        let begin = if point == 0 { 0 } else { search.queries[point - 1].found_end };
+        let indices = &search.found[begin..search.queries[point].found_end];
+        indices.iter().map(|&index| &self.photons[index as usize])
+    }
+
+    /// Asks for what [`PhotonMap::range`] will read.
+    #[inline(always)]
+    fn fetch_range(&self, first: u32, last: u32) {
+        fetch(&self.ends, first.saturating_sub(1));
+        fetch(&self.ends, last);
     }
 
     /// Positions of the photons of a range of buckets.
@@ -113,11 +142,24 @@ impl PhotonMap {
 /// Working memory of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
+    queries: Vec<Query>,
     rows: Vec<Row>,
-    found: Vec<Photon>,
+    /// Indices of the photons found, point by point.
+    found: Vec<u32>,
 }
 
-/// A row of cells, and positions of the photons of its buckets.
+/// A point whose photons are searched for.
+#[derive(Debug)]
+struct Query {
+    /// The first and last cell along the first axis.
+    columns: [u32; 2],
+    /// The end of its rows.
+    rows_end: usize,
+    /// The end of the photons found for it.
+    found_end: usize,
+}
+
+/// A row of cells, and its range of buckets, later that of the photons of these.
 #[derive(Debug)]
 struct Row {
     y: u32,
@@ -169,9 +211,10 @@ mod tests {
             let merging = merging(radius, buckets);
             let map = PhotonMap::build(&merging, &parts);
             let (mut found_any, mut search) = (false, Search::default());
-            for p in points(400, 2) {
-                let mut found: Vec<u32> =
-                    map.within(&merging, p, &mut search).iter().map(|photon| photon.bounce).collect();
+            let points = points(400, 2);
+            map.search(&merging, &points, &mut search);
+            for (point, &p) in points.iter().enumerate() {
+                let mut found: Vec<u32> = map.found(&search, point).map(|photon| photon.bounce).collect();
                 found.sort_unstable();
                 let within = photons.iter().filter(|photon| merging.contains(photon.position, p));
                 assert_eq!(
@@ -189,6 +232,8 @@ mod tests {
     fn a_map_of_no_photons_visits_none() {
         let merging = merging(0.1, 16);
         let map = PhotonMap::build(&merging, &[]);
-        assert!(map.within(&merging, Vec3::ZERO, &mut Search::default()).is_empty());
+        let mut search = Search::default();
+        map.search(&merging, &[Vec3::ZERO], &mut search);
+        assert_eq!(map.found(&search, 0).count(), 0);
     }
 }
