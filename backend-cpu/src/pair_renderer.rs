@@ -8,7 +8,7 @@ use crate::tally::Tally;
 use crate::tile_renderer::{PassJob, prefix_mut};
 use lockstep_core::film::InvalidSamples;
 use lockstep_core::geometry::{Hit, Ray};
-use lockstep_core::math::rng::{RayKey, SampleKey};
+use lockstep_core::math::rng::{Block, RayKey, SampleKey};
 use lockstep_core::math::vec3::{Vec3, max_component};
 use lockstep_core::merging::Merging;
 use lockstep_core::splat::{MERGED, MergeSum, Technique, quantize};
@@ -16,6 +16,7 @@ use lockstep_core::{MergeSums, Rays};
 use lockstep_transport::integrators::bidirectional::{
     CameraPath, Connection, LightPath, Photon, Techniques, Vertex, join, to_camera, to_light,
 };
+use lockstep_transport::simd::{Extension, ExtensionBatch};
 use std::time::Instant;
 
 /// Pairs that each step of shading takes together: enough that reads of photons do not wait for each other, few enough that
@@ -40,6 +41,8 @@ pub(crate) struct PairRenderer<S> {
     arrived: Vec<u32>,
     /// Vertices of the camera sub-paths among them, or of light sub-paths that are not kept.
     vertices: Vec<Vertex>,
+    /// Working memory of extensions.
+    batch: ExtensionBatch,
     /// Vertices and photons of the light sub-paths.
     lit: LitTile,
     /// Sums of the pairs for their own pixels, which no other thread adds to meanwhile.
@@ -115,6 +118,7 @@ impl<S: Default> Default for PairRenderer<S> {
             hits: Vec::new(),
             arrived: Vec::new(),
             vertices: Vec::new(),
+            batch: ExtensionBatch::default(),
             lit: LitTile::default(),
             own: Vec::new(),
             shadow_rays: Vec::new(),
@@ -327,7 +331,7 @@ impl<S: Default> PairRenderer<S> {
     /// surviving sub-paths active.
     fn shade_light_paths<I>(&mut self, job: &PairJob<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
-        let Self { light_paths, active, hits, arrived, vertices, lit, shadow_rays, .. } = self;
+        let Self { light_paths, active, hits, arrived, vertices, batch, lit, shadow_rays, .. } = self;
         let (settings, ratios) = (&job.pass.settings, job.merging.ratios);
         let mut kept = 0;
         for first in (0..active.len()).step_by(BATCH) {
@@ -373,13 +377,19 @@ impl<S: Default> PairRenderer<S> {
 
             // Sample the BSDF, and compact the surviving sub-paths
             if bounce + 1 < settings.bounces {
-                for (&pair, vertex) in reached() {
-                    let Some(path) = &mut light_paths[pair as usize] else { continue };
-                    if path.extend(settings, bounce, vertex, ratios) {
-                        active[kept] = pair;
-                        kept += 1;
+                let extension = Extension { settings, block: Block::LightBsdf, bounce, adjoint: true, ratios };
+                for (i, &pair) in arrived.iter().enumerate() {
+                    if let Some(path) = &light_paths[pair as usize] {
+                        batch.push(i, path.key);
                     }
                 }
+                batch.extend(extension, &vertices[before..], |i, next| {
+                    if let (Some(path), Some(next)) = (&mut light_paths[arrived[i] as usize], next) {
+                        path.go_on(next);
+                        active[kept] = arrived[i];
+                        kept += 1;
+                    }
+                });
             }
         }
         active.truncate(kept);
@@ -397,7 +407,7 @@ impl<S: Default> PairRenderer<S> {
     ) {
         let start = Instant::now();
         let Self { camera_paths, active, hits, arrived, vertices, lit, own, shadow_rays, .. } = self;
-        let Self { points, search, .. } = self;
+        let Self { batch, points, search, .. } = self;
         let (scene, settings) = (job.pass.scene, &job.pass.settings);
         let last = bounce == job.techniques.camera_bounces(settings.bounces);
         let mut kept = 0;
@@ -452,16 +462,22 @@ impl<S: Default> PairRenderer<S> {
             }
 
             // Sample the BSDF, and compact the surviving sub-paths
-            for (&pair, vertex) in arrived.iter().zip(vertices.iter()) {
-                let path = &mut camera_paths[pair as usize];
+            for (i, (&pair, vertex)) in arrived.iter().zip(vertices.iter()).enumerate() {
+                let path = &camera_paths[pair as usize];
                 let specular = path.specular && vertex.is_specular();
-                if job.techniques.continue_from(bounce, settings.bounces, specular)
-                    && path.extend(settings, bounce, vertex, job.merging.ratios)
-                {
-                    active[kept] = pair;
-                    kept += 1;
+                if job.techniques.continue_from(bounce, settings.bounces, specular) {
+                    batch.push(i, path.key);
                 }
             }
+            let ratios = job.merging.ratios;
+            let extension = Extension { settings, block: Block::Bsdf, bounce, adjoint: false, ratios };
+            batch.extend(extension, vertices, |i, next| {
+                if let Some(next) = next {
+                    camera_paths[arrived[i] as usize].go_on(&vertices[i], next);
+                    active[kept] = arrived[i];
+                    kept += 1;
+                }
+            });
         }
         active.truncate(kept);
         tally.shade += start.elapsed();

@@ -7,6 +7,11 @@ use lockstep_transport::integrators::bidirectional::Photon;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+/// Positions of a row that are asked for ahead, at most.
+const FETCHED: u32 = 40;
+/// Positions in a cache line of 64 bytes.
+const IN_LINE: usize = 64 / size_of::<Vec3>();
+
 /// Photons, sorted by bucket. Their order within a bucket is whatever the threads have made of it.
 #[derive(Debug, Default)]
 pub(crate) struct PhotonMap {
@@ -91,8 +96,10 @@ impl PhotonMap {
             queries.push(Query { columns: [first[0], last[0]], rows_end: rows.len(), found_end: 0 });
         }
         for row in rows.iter_mut() {
-            row.range = self.range(row.range[0], row.range[1]);
-            fetch(&self.positions, row.range[0]);
+            let [begin, end] = self.range(row.range[0], row.range[1]);
+            row.range = [begin, end];
+            let ahead = begin..end.min(begin + FETCHED);
+            ahead.step_by(IN_LINE).for_each(|index| fetch(&self.positions, index));
         }
         let mut begin = 0;
         for (&p, query) in points.iter().zip(queries) {

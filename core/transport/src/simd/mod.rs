@@ -23,12 +23,14 @@ use steps::{Continuations, Interactions, LightSamples, ShadowRays};
 
 mod batching;
 mod camera;
+mod extensions;
 mod gather;
 mod principled;
 mod scatter;
 mod steps;
 
 pub use batching::Batching;
+pub use extensions::{Extension, ExtensionBatch};
 pub use scatter::{ShadeOutput, ShadowRay};
 
 /// Lanes that are loaded and stored together.

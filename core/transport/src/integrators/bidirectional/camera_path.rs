@@ -1,6 +1,6 @@
 //! Camera sub-paths. The counterpart is `kernels/integrators/bidirectional/camera_path.h`.
 
-use super::vertex::Vertex;
+use super::vertex::{Scattered, Vertex};
 use super::weights::{PartialWeights, hit_light};
 use crate::interaction::Interaction;
 use crate::{camera_importance, emission, lights};
@@ -120,8 +120,14 @@ impl CameraPath {
     pub fn extend(&mut self, settings: &Settings, bounce: u32, vertex: &Vertex, ratios: MergeRatios) -> bool {
         let words = draw(self.key, Block::Bsdf, bounce);
         let Some(next) = vertex.extend(settings, bounce, words, false, ratios) else { return false };
+        self.go_on(vertex, next);
+        true
+    }
+
+    /// Goes on along the continuation from a vertex.
+    #[inline(always)]
+    pub fn go_on(&mut self, vertex: &Vertex, next: Scattered) {
         (self.ray, self.throughput, self.partial) = (next.ray, next.throughput, next.partial);
         self.specular = self.specular && vertex.is_specular();
-        true
     }
 }

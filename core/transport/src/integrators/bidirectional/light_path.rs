@@ -1,6 +1,6 @@
 //! Light sub-paths. The counterpart is `kernels/integrators/bidirectional/light_path.h`.
 
-use super::vertex::Vertex;
+use super::vertex::{Scattered, Vertex};
 use super::weights::PartialWeights;
 use crate::interaction::Interaction;
 use crate::{emission, lights};
@@ -118,7 +118,13 @@ impl LightPath {
     pub fn extend(&mut self, settings: &Settings, bounce: u32, vertex: &Vertex, ratios: MergeRatios) -> bool {
         let words = draw(self.key, Block::LightBsdf, bounce);
         let Some(next) = vertex.extend(settings, bounce, words, true, ratios) else { return false };
-        (self.ray, self.throughput, self.partial) = (next.ray, next.throughput, next.partial);
+        self.go_on(next);
         true
+    }
+
+    /// Goes on along the continuation from a vertex.
+    #[inline(always)]
+    pub fn go_on(&mut self, next: Scattered) {
+        (self.ray, self.throughput, self.partial) = (next.ray, next.throughput, next.partial);
     }
 }

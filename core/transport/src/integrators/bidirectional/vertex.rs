@@ -166,7 +166,7 @@ impl Vertex {
 
     /// True for diffuse surfaces without layers.
     #[inline(always)]
-    fn is_diffuse(&self) -> bool {
+    pub(crate) fn is_diffuse(&self) -> bool {
         self.surface.kind == MaterialKind::Diffuse as u32 && self.layers.is_none()
     }
 
