@@ -1,8 +1,10 @@
 //! The BSDF seen from both ends of a path, for integrators that also trace paths from lights (Veach 1997,
 //! chapter 5). The counterpart is `kernels/bsdf/bidirectional.h`.
 
-use crate::bsdf::evaluate;
+use crate::bsdf::microfacet::reflection_terms;
+use crate::bsdf::principled::Lobes;
 use crate::bsdf::surface::Surface;
+use crate::bsdf::{conductor, evaluate, principled};
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::MaterialKind;
 
@@ -63,4 +65,27 @@ pub fn evaluate_bidirectional(s: &Surface, wo: Vec3, wi: Vec3, adjoint: bool) ->
         pdf: forward.pdf,
         reverse_pdf: reverse_pdf(s, wo, wi),
     }
+}
+
+/// [`evaluate`] for both directions of travel of a reflection, by a surface that keeps no light which scatters more than
+/// once: the terms of microfacets that both have in common are computed once. Both z must be positive.
+#[inline(always)]
+pub(crate) fn evaluate_reflection(s: &Surface, wo: Vec3, wi: Vec3) -> BidirectionalEvaluation {
+    let is_conductor = s.kind == MaterialKind::Conductor as u32;
+    if !s.is_specular() && (is_conductor || s.kind == MaterialKind::Principled as u32) {
+        let (terms, opposite) = (reflection_terms(wo, wi, s.alpha()), reflection_terms(wi, wo, s.alpha()));
+        let (forward, reverse) = if is_conductor {
+            (conductor::evaluate(s, terms), conductor::evaluate(s, opposite))
+        } else {
+            let (lobes, lobes_of_opposite) = (Lobes::new(s, wo), Lobes::new(s, wi));
+            (principled::evaluate(&lobes, wi, terms), principled::evaluate(&lobes_of_opposite, wo, opposite))
+        };
+        return BidirectionalEvaluation {
+            value: forward.value,
+            pdf: forward.pdf,
+            reverse_pdf: reverse.pdf,
+        };
+    }
+    let (forward, reverse) = (evaluate(s, wo, wi), evaluate(s, wi, wo));
+    BidirectionalEvaluation { value: forward.value, pdf: forward.pdf, reverse_pdf: reverse.pdf }
 }

@@ -30,6 +30,7 @@ pub use anisotropic::{
 pub use bidirectional::{
     BidirectionalEvaluation, adjoint_factor, evaluate_bidirectional, reverse_pdf, shading_normal_correction,
 };
+pub(crate) use bidirectional::evaluate_reflection;
 pub use fresnel::{fresnel_dielectric, schlick};
 pub use glass::{evaluate_glass, sample_glass};
 pub use iridescence::{ThinFilm, film_envelope, thin_film};

@@ -69,7 +69,7 @@ pub fn to_light(
     if sample.pdf <= 0.0 {
         return None;
     }
-    let scattered = vertex.evaluate(vertex.from, sample.direction);
+    let scattered = vertex.evaluate_both(vertex.from, sample.direction);
     let value = vertex.throughput * scattered.value * sample.radiance * (1.0 / sample.pdf);
     if max_component(value) <= 0.0 {
         return None;
@@ -80,9 +80,8 @@ pub fn to_light(
     let light = &scene.lights[pick(&scene.light_alias, words[0], words[1]) as usize];
     let ratio = emission::pdf_ratio(scene, light, vertex.position, &sample);
     let pdf = if sample.delta { 0.0 } else { scattered.pdf };
-    let reverse = vertex.evaluate(sample.direction, vertex.from);
     let cosine = vertex.cosine(sample.direction);
-    let weight = weights::sample_light(vertex.partial, pdf, reverse.pdf, sample.pdf, ratio, cosine, ratios);
+    let weight = weights::sample_light(vertex.partial, pdf, scattered.reverse_pdf, sample.pdf, ratio, cosine, ratios);
 
     // Build the shadow ray
     let origin = offset_origin(vertex.position, vertex.geometric, sample.direction, vertex.scale);
@@ -107,11 +106,11 @@ pub fn join(
     let back = -direction;
 
     // Evaluate both BSDFs
-    let at_camera = camera.evaluate(camera.from, direction);
+    let at_camera = camera.evaluate_both(camera.from, direction);
     if max_component(at_camera.value) <= 0.0 {
         return None;
     }
-    let at_light = light.evaluate(back, light.from);
+    let at_light = light.evaluate_both(back, light.from);
     let light_cosine = light.cosine(back);
     let geometry = light_cosine / (light.cosine(light.from) * distance2);
     let value = camera.throughput * light.throughput * at_camera.value * at_light.value * geometry;
@@ -120,11 +119,9 @@ pub fn join(
     }
 
     // Weigh the connection
-    let from_light = light.evaluate(light.from, back);
-    let from_camera = camera.evaluate(direction, camera.from);
     let weight = weights::connect(
-        (light.partial, from_light.pdf, at_light.pdf, light_cosine),
-        (camera.partial, at_camera.pdf, from_camera.pdf, camera.cosine(direction)),
+        (light.partial, at_light.reverse_pdf, at_light.pdf, light_cosine),
+        (camera.partial, at_camera.pdf, at_camera.reverse_pdf, camera.cosine(direction)),
         distance2,
         ratios,
     );

@@ -56,16 +56,15 @@ impl Photon {
     /// arrived there: its direction is seen under the vertex's normals.
     #[inline(never)]
     pub fn merge(&self, camera: &Vertex, merging: &Merging) -> Option<Merge> {
-        let scattered = camera.evaluate(camera.from, self.from);
+        let scattered = camera.evaluate_both(camera.from, self.from);
         if max_component(scattered.value) <= 0.0 {
             return None;
         }
         // The cosine of the incident light is part of the flux
         let density = merging.normalization / camera.cosine(self.from);
         let value = camera.throughput * self.throughput * scattered.value * density;
-        let reverse = camera.evaluate(self.from, camera.from);
         let partial = PartialWeights { vcm: self.vcm, vc: 0.0, vm: self.vm };
-        let weight = weights::merge(partial, camera.partial, scattered.pdf, reverse.pdf, merging.ratios);
+        let weight = weights::merge(partial, camera.partial, scattered.pdf, scattered.reverse_pdf, merging.ratios);
         Some(Merge { value, weight })
     }
 }

@@ -1,7 +1,7 @@
 //! Vertices of sub-paths. The counterpart is `kernels/integrators/bidirectional/vertex.h`.
 
 use super::weights::PartialWeights;
-use crate::bsdf::{self, Evaluation, MIN_COSINE, Surface, SurfaceLayers};
+use crate::bsdf::{self, BidirectionalEvaluation, Evaluation, MIN_COSINE, Surface, SurfaceLayers};
 use crate::interaction::{Interaction, ShadingFrame};
 use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Hit, Ray, offset_origin};
@@ -139,6 +139,41 @@ impl Vertex {
             return bsdf::evaluate(&self.surface, UP, vec3(0.0, 0.0, seen));
         }
         self.evaluate_in_frame(from, to)
+    }
+
+    /// [`Self::evaluate`], with the density of the opposite direction of travel, that of `evaluate(to, from)`.
+    #[inline(always)]
+    pub fn evaluate_both(&self, from: Vec3, to: Vec3) -> BidirectionalEvaluation {
+        if self.is_diffuse() {
+            let (forward, reverse) = (self.evaluate(from, to), self.evaluate(to, from));
+            return BidirectionalEvaluation {
+                value: forward.value,
+                pdf: forward.pdf,
+                reverse_pdf: reverse.pdf,
+            };
+        }
+        self.evaluate_both_in_frame(from, to)
+    }
+
+    /// [`Self::evaluate_both`] of any surface.
+    #[inline(never)]
+    fn evaluate_both_in_frame(&self, from: Vec3, to: Vec3) -> BidirectionalEvaluation {
+        if self.layers.is_none() && !self.surface.multiscatter {
+            // Mostly a path sees the frame that it sees in the opposite direction of travel
+            let (local, opposite) = (self.frame(from), self.facing(to));
+            let wi = local.to_local(to);
+            let is_same = local.surface.outside == opposite.outside && local.normal == opposite.normal;
+            if is_same
+                && wi.z > MIN_COSINE
+                && dot(from, local.normal) > MIN_COSINE
+                && local.same_side(to, wi.z)
+                && local.same_side(from, local.wo.z)
+            {
+                return bsdf::evaluate_reflection(&local.surface, local.wo, wi);
+            }
+        }
+        let (forward, reverse) = (self.evaluate_in_frame(from, to), self.evaluate_in_frame(to, from));
+        BidirectionalEvaluation { value: forward.value, pdf: forward.pdf, reverse_pdf: reverse.pdf }
     }
 
     /// [`Self::evaluate`] of any surface.
