@@ -14,9 +14,9 @@ use lockstep_core::merging::Merging;
 use lockstep_core::splat::{MERGED, MergeSum, Technique, quantize};
 use lockstep_core::{MergeSums, Rays};
 use lockstep_transport::integrators::bidirectional::{
-    CameraPath, Connection, LightPath, Photon, Techniques, Vertex, join, to_camera, to_light,
+    CameraPath, Connection, LightPath, Photon, Techniques, Vertex, to_camera, to_light,
 };
-use lockstep_transport::simd::{Extension, ExtensionBatch};
+use lockstep_transport::simd::{Extension, ExtensionBatch, Join, JoinBatch, JoinVertices};
 use std::time::Instant;
 
 /// Pairs that each step of shading takes together: enough that reads of photons do not wait for each other, few enough that
@@ -43,6 +43,8 @@ pub(crate) struct PairRenderer<S> {
     vertices: Vec<Vertex>,
     /// Working memory of extensions.
     batch: ExtensionBatch,
+    /// Working memory of connections.
+    joins: JoinBatch,
     /// Vertices and photons of the light sub-paths.
     lit: LitTile,
     /// Sums of the pairs for their own pixels, which no other thread adds to meanwhile.
@@ -80,12 +82,11 @@ impl LitTile {
         u64::from(bounces) * vertex as u64
     }
 
-    /// The vertices of a pair's light sub-path of up to so many bounces.
+    /// The places of the vertices of a pair's light sub-path of up to so many bounces.
     #[inline(always)]
-    fn of_pair(&self, pair: u32, bounces: u32) -> impl Iterator<Item = &Vertex> {
+    fn of_pair(&self, pair: u32, bounces: u32) -> &[u32] {
         let first = (pair * bounces) as usize;
-        let places = &self.places[first..first + self.light_lengths[pair as usize] as usize];
-        places.iter().map(|&place| &self.vertices[place as usize])
+        &self.places[first..first + self.light_lengths[pair as usize] as usize]
     }
 }
 
@@ -119,6 +120,7 @@ impl<S: Default> Default for PairRenderer<S> {
             arrived: Vec::new(),
             vertices: Vec::new(),
             batch: ExtensionBatch::default(),
+            joins: JoinBatch::default(),
             lit: LitTile::default(),
             own: Vec::new(),
             shadow_rays: Vec::new(),
@@ -407,7 +409,7 @@ impl<S: Default> PairRenderer<S> {
     ) {
         let start = Instant::now();
         let Self { camera_paths, active, hits, arrived, vertices, lit, own, shadow_rays, .. } = self;
-        let Self { batch, points, search, .. } = self;
+        let Self { batch, joins, points, search, .. } = self;
         let (scene, settings) = (job.pass.scene, &job.pass.settings);
         let last = bounce == job.techniques.camera_bounces(settings.bounces);
         let mut kept = 0;
@@ -435,13 +437,26 @@ impl<S: Default> PairRenderer<S> {
                 }
             }
 
-            // Queue the connections to a light and to the light sub-path
+            // Queue the connections to lights and to light sub-paths
             if job.techniques.connect() {
                 for (&pair, vertex) in arrived.iter().zip(vertices.iter()) {
-                    let of_light = lit.of_pair(pair, settings.bounces);
-                    let key = camera_paths[pair as usize].key;
-                    job.queue_connections(pair, key, bounce, vertex, of_light, shadow_rays);
+                    job.queue_light(pair, camera_paths[pair as usize].key, bounce, vertex, shadow_rays);
                 }
+                let key = |camera: u32| camera_paths[arrived[camera as usize] as usize].key;
+                let ends = JoinVertices { light: &lit.vertices, camera: vertices, ratios: job.merging.ratios };
+                let mut queue = |camera: u32, connection: Connection| {
+                    let ray_key = RayKey::connection(key(camera), connection.technique.index());
+                    let target = SplatTarget::Own(arrived[camera as usize]);
+                    shadow_rays.push(ShadowRay::new(&connection, target, ray_key, job.techniques));
+                };
+                for (camera, &pair) in (0..).zip(arrived.iter()) {
+                    let places = lit.of_pair(pair, settings.bounces);
+                    for (index, &light) in (2..=settings.bounces - bounce).zip(places) {
+                        let technique = Technique { light: index, camera: bounce + 2 };
+                        joins.push(ends, Join { light, camera, technique }, key, &mut queue);
+                    }
+                }
+                joins.finish(ends, key, &mut queue);
             }
 
             // Merge with photons
@@ -545,37 +560,19 @@ impl<S: Default> PairRenderer<S> {
 }
 
 impl<I> PairJob<'_, I> {
-    /// Queues the connections of a vertex of a camera sub-path to a light and to the vertices of its light
-    /// sub-path.
+    /// Queues the connection of a vertex of a camera sub-path to a light.
     #[inline(always)]
-    fn queue_connections<'v>(
+    fn queue_light(
         &self,
         pair: u32,
         key: SampleKey,
         bounce: u32,
         vertex: &Vertex,
-        of_light: impl Iterator<Item = &'v Vertex>,
         shadow_rays: &mut Vec<ShadowRay>,
     ) {
-        // Next-event estimation
-        let ratios = self.merging.ratios;
-        if let Some(connection) = to_light(self.pass.scene, key, bounce, vertex, ratios) {
+        if let Some(connection) = to_light(self.pass.scene, key, bounce, vertex, self.merging.ratios) {
             let key = RayKey::shadow(key, bounce);
             shadow_rays.push(ShadowRay::new(&connection, SplatTarget::Own(pair), key, self.techniques));
-        }
-
-        // Connections to the vertices of the light sub-path
-        for (light, of_light) in (2..=self.pass.settings.bounces - bounce).zip(of_light) {
-            let technique = Technique { light, camera: bounce + 2 };
-            if let Some(connection) = join(key, technique, of_light, vertex, ratios) {
-                let ray_key = RayKey::connection(key, technique.index());
-                shadow_rays.push(ShadowRay::new(
-                    &connection,
-                    SplatTarget::Own(pair),
-                    ray_key,
-                    self.techniques,
-                ));
-            }
         }
     }
 

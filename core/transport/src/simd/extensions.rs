@@ -3,7 +3,8 @@
 use crate::bsdf::MIN_COSINE;
 use crate::integrators::bidirectional::weights::PartialWeights;
 use crate::integrators::bidirectional::{Scattered, Vertex};
-use crate::simd::{EIGHT, F32xN, LANES, U32xN, Vec3xN};
+use crate::simd::diffuse_vertices::{Cosines, DiffuseVertices, Partial};
+use crate::simd::{LANES, U32xN, Vec3xN};
 use lockstep_core::geometry::{FAR, Ray, offset_origin};
 use lockstep_core::math::rng::{Block, SampleKey, draw, draw_at, pcg_draw, uniform};
 use lockstep_core::math::sampling::{cosine_hemisphere, frame};
@@ -35,34 +36,11 @@ pub struct Extension<'a> {
 pub struct ExtensionBatch {
     /// Indices of vertices, with the samples of their sub-paths.
     queue: Vec<(u32, SampleKey)>,
+    pixel: U32xN,
+    sample: U32xN,
     vertices: DiffuseVertices,
     words: [U32xN; 4],
     extended: Extended,
-}
-
-/// Diffuse vertices, one per lane.
-#[derive(Clone, Debug, Default)]
-struct DiffuseVertices {
-    /// Indices of the vertices.
-    indices: U32xN,
-    pixel: U32xN,
-    sample: U32xN,
-    position: Vec3xN,
-    scale: F32xN,
-    geometric: Vec3xN,
-    shading: Vec3xN,
-    from: Vec3xN,
-    throughput: Vec3xN,
-    base_color: Vec3xN,
-    partial: Partial,
-}
-
-/// [`PartialWeights`] of all lanes.
-#[derive(Clone, Debug, Default)]
-struct Partial {
-    vcm: F32xN,
-    vc: F32xN,
-    vm: F32xN,
 }
 
 /// [`Scattered`] of all lanes.
@@ -102,7 +80,8 @@ impl ExtensionBatch {
                 done(index as usize, vertex.extend(settings, bounce, words, adjoint, ratios));
                 continue;
             }
-            self.vertices.put(count, index, key);
+            self.vertices.put(count, index);
+            (self.pixel.0[count % LANES], self.sample.0[count % LANES]) = (key.pixel, key.sample);
             count += 1;
             if count == LANES {
                 self.finish(extension, vertices, count, &mut done);
@@ -161,9 +140,9 @@ impl ExtensionBatch {
         let dimension = extension.block.at(extension.bounce);
         // The sampler is chosen outside the loop, so that the default's is vectorised
         if extension.settings.sampler == Sampler::Pcg {
-            self.vertices.draw(extension.settings, dimension, &mut self.words, pcg_draw);
+            self.draw(extension.settings, dimension, pcg_draw);
         } else {
-            self.vertices.draw(extension.settings, dimension, &mut self.words, draw_at);
+            self.draw(extension.settings, dimension, draw_at);
         }
         if extension.adjoint {
             self.extended.scatter::<true>(extension, &self.vertices, &self.words);
@@ -171,54 +150,11 @@ impl ExtensionBatch {
             self.extended.scatter::<false>(extension, &self.vertices, &self.words);
         }
     }
-}
-
-impl DiffuseVertices {
-    /// Assigns a vertex to a lane.
-    #[inline(always)]
-    fn put(&mut self, lane: usize, index: u32, key: SampleKey) {
-        let lane = lane % LANES;
-        self.indices.0[lane] = index;
-        (self.pixel.0[lane], self.sample.0[lane]) = (key.pixel, key.sample);
-    }
-
-    /// Gathers the data of the first `count` lanes.
-    #[inline(always)]
-    fn look_up<L: F32x8>(&mut self, vertices: &[Vertex], count: usize) {
-        // Pad to a multiple of eight with the first lane
-        let end = count.next_multiple_of(EIGHT).min(LANES);
-        for lane in count..end {
-            self.indices.0[lane] = self.indices.0[0];
-        }
-        // Transpose eight lanes at a time
-        for first in (0..end).step_by(EIGHT) {
-            let mut eight = [&vertices[0]; EIGHT];
-            for (i, vertex) in eight.iter_mut().enumerate() {
-                let lane = first + i;
-                *vertex = &vertices[self.indices.0[lane] as usize];
-                self.scale.0[lane] = vertex.scale;
-                let PartialWeights { vcm, vc, vm } = vertex.partial;
-                (self.partial.vcm.0[lane], self.partial.vc.0[lane], self.partial.vm.0[lane]) = (vcm, vc, vm);
-            }
-            self.position.put_eight::<L>(first, |lane| &eight[lane - first].position);
-            self.geometric.put_eight::<L>(first, |lane| &eight[lane - first].geometric);
-            self.shading.put_eight::<L>(first, |lane| &eight[lane - first].shading);
-            self.from.put_eight::<L>(first, |lane| &eight[lane - first].from);
-            self.throughput.put_eight::<L>(first, |lane| &eight[lane - first].throughput);
-            self.base_color.put_eight::<L>(first, |lane| &eight[lane - first].surface.base_color);
-        }
-    }
 
     /// Draws the four random words of a dimension for every lane.
     #[inline(always)]
-    fn draw(
-        &self,
-        settings: &Settings,
-        dimension: u32,
-        words: &mut [U32xN; 4],
-        draw: impl Fn(SampleKey, u32) -> [u32; 4],
-    ) {
-        let [a, b, c, d] = words;
+    fn draw(&mut self, settings: &Settings, dimension: u32, draw: impl Fn(SampleKey, u32) -> [u32; 4]) {
+        let [a, b, c, d] = &mut self.words;
         for i in 0..LANES {
             let drawn = draw(settings.key(self.pixel.0[i], self.sample.0[i]), dimension);
             (a.0[i], b.0[i], c.0[i], d.0[i]) = (drawn[0], drawn[1], drawn[2], drawn[3]);
@@ -241,37 +177,26 @@ impl Extended {
             // Sample the cosine-weighted hemisphere on the side of the previous vertex
             let (geometric, shading, from) =
                 (vertices.geometric.at(i), vertices.shading.at(i), vertices.from.at(i));
-            let (geometric_from, shading_from) = (dot(geometric, from), dot(shading, from));
-            let side = if geometric_from > 0.0 { 1.0 } else { -1.0 };
+            let side = if dot(geometric, from) > 0.0 { 1.0 } else { -1.0 };
             let faced = geometric * side;
-            let normal = if shading_from * side > MIN_COSINE { shading * side } else { faced };
+            let normal = if dot(shading, from) * side > MIN_COSINE { shading * side } else { faced };
             let (s, t) = frame(normal);
             let wi = cosine_hemisphere(uniform(words[1].0[i]), uniform(words[2].0[i]));
             let direction = normalize(s * wi.x + t * wi.y + normal * wi.z);
             let pdf = wi.z * INV_PI;
             let agrees = dot(faced, direction) * wi.z > 0.0;
 
-            // Density of the opposite direction of travel
-            let base_color = vertices.base_color.at(i);
-            let (geometric_to, shading_to) = (dot(geometric, direction), dot(shading, direction));
-            let side = if geometric_to > 0.0 { 1.0 } else { -1.0 };
-            let cosine_from = if shading_to * side > MIN_COSINE { shading_from } else { geometric_from } * side;
-            let is_seen = (geometric_from * side * cosine_from > 0.0) & (cosine_from > 0.0);
-            let reverse_pdf = if is_seen { cosine_from } else { 0.0 } * INV_PI;
-
             // Factor of the throughput, and the part of weights
-            let cosine = geometric_to.abs();
+            let base_color = vertices.base_color.at(i);
+            let cosines = Cosines::new(geometric, shading, direction, from);
+            let reverse_pdf = cosines.pdf();
+            let [cosine, cosine_from] = cosines.geometric.map(f32::abs);
             let factor = if ADJOINT {
-                base_color * reverse_pdf * (cosine / (geometric_from.abs() * pdf))
+                base_color * reverse_pdf * (cosine / (cosine_from * pdf))
             } else {
                 base_color
             };
-            let partial = PartialWeights {
-                vcm: vertices.partial.vcm.0[i],
-                vc: vertices.partial.vc.0[i],
-                vm: vertices.partial.vm.0[i],
-            };
-            let partial = partial.scatter(cosine, pdf, reverse_pdf, ratios);
+            let partial = vertices.partial(i).scatter(cosine, pdf, reverse_pdf, ratios);
 
             // Russian roulette
             let survival = if roulette { min(max_component(factor), 0.95) } else { 1.0 };

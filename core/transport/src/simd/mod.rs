@@ -23,14 +23,17 @@ use steps::{Continuations, Interactions, LightSamples, ShadowRays};
 
 mod batching;
 mod camera;
+mod diffuse_vertices;
 mod extensions;
 mod gather;
+mod joins;
 mod principled;
 mod scatter;
 mod steps;
 
 pub use batching::Batching;
 pub use extensions::{Extension, ExtensionBatch};
+pub use joins::{Join, JoinBatch, JoinVertices};
 pub use scatter::{ShadeOutput, ShadowRay};
 
 /// Lanes that are loaded and stored together.
