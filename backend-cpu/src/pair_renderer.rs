@@ -379,7 +379,8 @@ impl<S: Default> PairRenderer<S> {
 
             // Sample the BSDF, and compact the surviving sub-paths
             if bounce + 1 < settings.bounces {
-                let extension = Extension { settings, block: Block::LightBsdf, bounce, adjoint: true, ratios };
+                let extension =
+                    Extension { settings, block: Block::LightBsdf, bounce, adjoint: true, ratios };
                 for (i, &pair) in arrived.iter().enumerate() {
                     if let Some(path) = &light_paths[pair as usize] {
                         batch.push(i, path.key);
@@ -426,10 +427,7 @@ impl<S: Default> PairRenderer<S> {
                     let technique = Technique { light: 0, camera: bounce + 2 };
                     let weight = job.techniques.emission_weight(emitted.weight, path.specular);
                     let radiance = emitted.value * weight;
-                    add(
-                        &mut own[pair as usize],
-                        quantize(radiance, path.key, technique, &mut tally.invalid),
-                    );
+                    add(&mut own[pair as usize], quantize(radiance, path.key, technique, &mut tally.invalid));
                 }
                 if let Some(vertex) = vertex {
                     arrived.push(pair);
@@ -443,7 +441,8 @@ impl<S: Default> PairRenderer<S> {
                     job.queue_light(pair, camera_paths[pair as usize].key, bounce, vertex, shadow_rays);
                 }
                 let key = |camera: u32| camera_paths[arrived[camera as usize] as usize].key;
-                let ends = JoinVertices { light: &lit.vertices, camera: vertices, ratios: job.merging.ratios };
+                let ends =
+                    JoinVertices { light: &lit.vertices, camera: vertices, ratios: job.merging.ratios };
                 let mut queue = |camera: u32, connection: Connection| {
                     let ray_key = RayKey::connection(key(camera), connection.technique.index());
                     let target = SplatTarget::Own(arrived[camera as usize]);

@@ -80,11 +80,7 @@ pub(crate) fn evaluate_reflection(s: &Surface, wo: Vec3, wi: Vec3) -> Bidirectio
             let (lobes, lobes_of_opposite) = (Lobes::new(s, wo), Lobes::new(s, wi));
             (principled::evaluate(&lobes, wi, terms), principled::evaluate(&lobes_of_opposite, wo, opposite))
         };
-        return BidirectionalEvaluation {
-            value: forward.value,
-            pdf: forward.pdf,
-            reverse_pdf: reverse.pdf,
-        };
+        return BidirectionalEvaluation { value: forward.value, pdf: forward.pdf, reverse_pdf: reverse.pdf };
     }
     let (forward, reverse) = (evaluate(s, wo, wi), evaluate(s, wi, wo));
     BidirectionalEvaluation { value: forward.value, pdf: forward.pdf, reverse_pdf: reverse.pdf }

@@ -27,10 +27,10 @@ pub use anisotropic::{
     ggx_d_anisotropic, ggx_lambda_anisotropic, ggx_sample_anisotropic, roughness_of_equal_loss, turned,
     turned_back,
 };
+pub(crate) use bidirectional::evaluate_reflection;
 pub use bidirectional::{
     BidirectionalEvaluation, adjoint_factor, evaluate_bidirectional, reverse_pdf, shading_normal_correction,
 };
-pub(crate) use bidirectional::evaluate_reflection;
 pub use fresnel::{fresnel_dielectric, schlick};
 pub use glass::{evaluate_glass, sample_glass};
 pub use iridescence::{ThinFilm, film_envelope, thin_film};

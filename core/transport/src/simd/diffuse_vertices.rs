@@ -102,7 +102,7 @@ impl Cosines {
         INV_PI * if is_seen { cosine } else { 0.0 }
     }
 
-    /// Both directions exchanged.
+    /// The cosines for light that travels the opposite way.
     #[inline(always)]
     pub(crate) fn opposite(self) -> Self {
         let Self { geometric: [a, b], shading: [c, d] } = self;

@@ -191,11 +191,8 @@ impl Extended {
             let cosines = Cosines::new(geometric, shading, direction, from);
             let reverse_pdf = cosines.pdf();
             let [cosine, cosine_from] = cosines.geometric.map(f32::abs);
-            let factor = if ADJOINT {
-                base_color * reverse_pdf * (cosine / (cosine_from * pdf))
-            } else {
-                base_color
-            };
+            let factor =
+                if ADJOINT { base_color * reverse_pdf * (cosine / (cosine_from * pdf)) } else { base_color };
             let partial = vertices.partial(i).scatter(cosine, pdf, reverse_pdf, ratios);
 
             // Russian roulette

@@ -48,9 +48,9 @@ struct Joined {
 /// The vertices of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct JoinVertices<'a> {
-    /// Of light sub-paths.
+    /// Vertices of light sub-paths.
     pub light: &'a [Vertex],
-    /// Of camera sub-paths.
+    /// Vertices of camera sub-paths.
     pub camera: &'a [Vertex],
     /// Densities of merges.
     pub ratios: MergeRatios,

@@ -1,8 +1,9 @@
 //! SIMD camera rays and shading: structure-of-arrays batches of `LANES` paths.
 //!
 //! Covers [`crate::integrators::generate`], [`shade_unrecorded`] at untextured diffuse surfaces, and the BSDFs of
-//! principled surfaces. Each step is one loop over the lanes, which the compiler vectorises. The operations are those of
-//! the scalar code, so the bits are the same. All other paths go through [`shade_unrecorded`].
+//! principled surfaces; of pairs of sub-paths, extensions from diffuse vertices and connections between them. Each step is
+//! one loop over the lanes, which the compiler vectorises. The operations are those of the scalar code, so the bits are the
+//! same. All other paths go through [`shade_unrecorded`].
 
 use crate::integrators::path::{arrive, leave};
 use crate::integrators::{PathState, shade_unrecorded};
@@ -321,5 +322,7 @@ impl Batch {
     }
 }
 
+#[cfg(test)]
+mod pair_tests;
 #[cfg(test)]
 mod tests;

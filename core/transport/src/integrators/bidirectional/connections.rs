@@ -81,7 +81,8 @@ pub fn to_light(
     let ratio = emission::pdf_ratio(scene, light, vertex.position, &sample);
     let pdf = if sample.delta { 0.0 } else { scattered.pdf };
     let cosine = vertex.cosine(sample.direction);
-    let weight = weights::sample_light(vertex.partial, pdf, scattered.reverse_pdf, sample.pdf, ratio, cosine, ratios);
+    let weight =
+        weights::sample_light(vertex.partial, pdf, scattered.reverse_pdf, sample.pdf, ratio, cosine, ratios);
 
     // Build the shadow ray
     let origin = offset_origin(vertex.position, vertex.geometric, sample.direction, vertex.scale);

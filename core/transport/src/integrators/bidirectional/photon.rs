@@ -64,7 +64,8 @@ impl Photon {
         let density = merging.normalization / camera.cosine(self.from);
         let value = camera.throughput * self.throughput * scattered.value * density;
         let partial = PartialWeights { vcm: self.vcm, vc: 0.0, vm: self.vm };
-        let weight = weights::merge(partial, camera.partial, scattered.pdf, scattered.reverse_pdf, merging.ratios);
+        let weight =
+            weights::merge(partial, camera.partial, scattered.pdf, scattered.reverse_pdf, merging.ratios);
         Some(Merge { value, weight })
     }
 }
