@@ -8,7 +8,6 @@ pub mod embree;
 mod intersector;
 mod pair_renderer;
 mod photon_map;
-mod prefetch;
 mod renderer;
 mod splat_film;
 mod tally;

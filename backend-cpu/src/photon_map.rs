@@ -1,8 +1,8 @@
 //! The photons of a pass in a hash grid.
 
-use crate::prefetch::fetch;
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::merging::{Merging, buckets};
+use lockstep_core::prefetch;
 use lockstep_transport::integrators::bidirectional::Photon;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -99,7 +99,7 @@ impl PhotonMap {
             let [begin, end] = self.range(row.range[0], row.range[1]);
             row.range = [begin, end];
             let ahead = begin..end.min(begin + FETCHED);
-            ahead.step_by(IN_LINE).for_each(|index| fetch(&self.positions, index));
+            ahead.step_by(IN_LINE).for_each(|index| prefetch(&self.positions, index as usize));
         }
         let mut begin = 0;
         for (&p, query) in points.iter().zip(queries) {
@@ -109,7 +109,7 @@ impl PhotonMap {
                     if merging.contains(*position, p) {
                         let cell = merging.cell(*position);
                         if cell[1] == *y && cell[2] == *z && (first..=last).contains(&cell[0]) {
-                            fetch(&self.photons, index);
+                            prefetch(&self.photons, index as usize);
                             found.push(index);
                         }
                     }
@@ -131,8 +131,8 @@ impl PhotonMap {
     /// Asks for what [`PhotonMap::range`] will read.
     #[inline(always)]
     fn fetch_range(&self, first: u32, last: u32) {
-        fetch(&self.ends, first.saturating_sub(1));
-        fetch(&self.ends, last);
+        prefetch(&self.ends, first.saturating_sub(1) as usize);
+        prefetch(&self.ends, last as usize);
     }
 
     /// Positions of the photons of a range of buckets.

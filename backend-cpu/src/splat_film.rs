@@ -1,6 +1,6 @@
 //! The film of integrators that add to any pixel: sums that all threads add to.
 
-use crate::prefetch::fetch;
+use lockstep_core::prefetch;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Film sums per pixel, added to by several threads at once. Integers, so their order does not matter.
@@ -30,7 +30,7 @@ impl SplatFilm {
     /// Asks the processor for a pixel that will be added to soon.
     #[inline(always)]
     pub(crate) fn fetch(&self, pixel: u32) {
-        fetch(&self.sums, pixel);
+        prefetch(&self.sums, pixel as usize);
     }
 
     /// The sums.
