@@ -5,6 +5,7 @@ use crate::simd::*;
 use lockstep_core::math::rng::{SampleKey, draw, pcg4d, uniform};
 use lockstep_core::math::vec3::normalize;
 use lockstep_core::merging::MergeRatios;
+use lockstep_core::scene::MaterialKind;
 use lockstep_core::splat::Technique;
 
 fn random(i: u32, stream: u32) -> [f32; 4] {
