@@ -367,7 +367,7 @@ impl Departure {
 }
 
 /// A surface and its shading frame, on the side of the incoming ray.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct ShadingFrame<'a> {
     pub(crate) s: Vec3,
     pub(crate) t: Vec3,

@@ -1,5 +1,7 @@
 //! Runs of fuzz tests, and the outcome of a file in words.
 
+#![allow(clippy::unwrap_used)]
+
 use crate::support::options;
 use lockstep_fuzz::Fuzz;
 use lockstep_scenes::load;

@@ -12,7 +12,7 @@ use lockstep_core::math::rng::{Block, draw, uniforms};
 use lockstep_core::scene::{MaterialKind, SceneData};
 
 /// A path whose BSDF is due.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Pending {
     path: u32,
     departure: Departure,
@@ -72,7 +72,7 @@ impl PrincipledBatch {
             lanes.0[lane] = u;
         }
         let departure = local.departure(at);
-        self.pending.push(Pending { path: index, departure, local: *local, light, roulette: u[3] });
+        self.pending.push(Pending { path: index, departure, local: local.clone(), light, roulette: u[3] });
         self.pending.len() == LANES
     }
 

@@ -98,7 +98,7 @@ fn outcome(together: &mut Together, stream: &[u8]) -> String {
     loaded.merger.settle();
     let mut film = Film::new(2, 1).unwrap();
     loaded.merger.read(&mut film);
-    assert_eq!(u64::from(film.spp), samples as u64, "the film lacks samples");
+    assert_eq!(u64::from(film.spp), samples, "the film lacks samples");
     assert!(together.workers.is_empty());
     let notes: String = together.take_notes().into_iter().map(|note| format!("{}; ", note.text)).collect();
     format!("{notes}{samples} samples, {} rays", pass.report.extension_rays())
