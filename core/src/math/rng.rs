@@ -133,7 +133,7 @@ pub fn sobol_draw(key: SampleKey, dimension: u32) -> [u32; 4] {
 }
 
 /// Bounces whose blocks have groups of Sobol's sequence, the camera's aside.
-const JOINT_BOUNCES: u32 = 3;
+pub const JOINT_BOUNCES: u32 = 3;
 
 /// The group of Sobol's sequence that a dimension counter has for itself; [`sobol::GROUPS`] for none. By bounce, groups
 /// are those of light, environment and BSDF.

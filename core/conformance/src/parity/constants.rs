@@ -8,7 +8,9 @@ use lockstep_core::film::{MAX_SAMPLE_RADIANCE, TILE, UNITS_PER_RADIANCE};
 use lockstep_core::geometry::{
     BOX_PADDING, FAR, FAR_WIDENING, MISSED, ORIGIN_OFFSET, SHADOW_CLEARANCE, SMALLEST_DIRECTION,
 };
-use lockstep_core::math::rng::{BLOCKS_PER_BOUNCE, Block, SOBOL_STREAM, XORWOW_RUN, XORWOW_STREAM};
+use lockstep_core::math::rng::{
+    BLOCKS_PER_BOUNCE, Block, JOINT_BOUNCES, SOBOL_STREAM, XORWOW_RUN, XORWOW_STREAM,
+};
 use lockstep_core::math::{INV_FOUR_PI, INV_PI, PI, TWO_PI};
 use lockstep_core::path_record::{PairRecord, VertexRecord};
 use lockstep_core::scene::*;
@@ -113,6 +115,7 @@ const INTEGERS: &[(&str, u32)] = &[
     ("SOBOL_STREAM", SOBOL_STREAM),
     ("XORWOW_STREAM", XORWOW_STREAM),
     ("XORWOW_RUN", XORWOW_RUN),
+    ("JOINT_BOUNCES", JOINT_BOUNCES),
     ("BLOCK_EMISSION_POSITION", Block::EmissionPosition as u32),
     ("BLOCK_EMISSION_DIRECTION", Block::EmissionDirection as u32),
     ("BLOCK_LIGHT_BSDF", Block::LightBsdf as u32),
