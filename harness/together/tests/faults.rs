@@ -241,7 +241,7 @@ fn a_hung_worker_is_dropped_and_its_lease_goes_to_another() {
 fn workers_whose_films_are_broken_are_lost_with_the_reason() {
     let reasons = [
         (Fault::LiesAboutSign, "negative sums"),
-        (Fault::LacksPixel, "696 bytes was sent; 720 were expected"),
+        (Fault::LacksPixel, "696 bytes were sent; 720 were expected"),
     ];
     for (fault, reason) in reasons {
         let lives = |fault| VecDeque::from([(fault, 1, 100)]);
