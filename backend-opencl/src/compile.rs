@@ -1,13 +1,12 @@
 //! Compiles kernels and reads the compiler's logs.
 
-use crate::device::{DiscoveredDevice, vendor_word};
+use crate::device::DiscoveredDevice;
 use crate::error::device_error;
 use crate::flags::with_resource_log;
 use lockstep_core::error::{Error, Result};
 use ocl::Context;
 use ocl::core::{self, ProgramBuildInfo, ProgramBuildInfoResult, ProgramInfo, ProgramInfoResult};
 use std::ffi::CString;
-use std::sync::{Mutex, PoisonError};
 
 /// The file name that NVIDIA's compiler, which ignores `#line`, gives the source. A line number of the
 /// assembled text follows.
@@ -65,15 +64,10 @@ fn failed(device: &DiscoveredDevice, log: String) -> Error {
 /// 2 MiB of an ordinary thread.
 const COMPILER_STACK: usize = 64 << 20;
 
-/// Held while Intel's compiler works: in two threads at once it has been seen in an endless search of its own tables.
-static INTEL_COMPILER: Mutex<()> = Mutex::new(());
-
 /// Builds a program and turns a failure into an error.
 fn build(device: &DiscoveredDevice, program: &core::Program, flags: &str) -> Result<()> {
     let flags = with_resource_log(device, flags);
     let flags = CString::new(flags).map_err(|e| failed(device, e.to_string()))?;
-    let is_intel = vendor_word(&device.properties.platform_name) == "intel";
-    let _alone = is_intel.then(|| INTEL_COMPILER.lock().unwrap_or_else(PoisonError::into_inner));
     let compile = || core::build_program(program, Some(&[device.device]), &flags, None, None);
     let result = std::thread::scope(|scope| {
         match std::thread::Builder::new().stack_size(COMPILER_STACK).spawn_scoped(scope, compile) {

@@ -16,6 +16,7 @@ use lockstep_core::{Integrator, Settings};
 use lockstep_core::{Mode, Query, Renderer};
 use lockstep_gpu::driver::{Device, Wavefront};
 use lockstep_gpu::{Contents, SourcePatch};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The devices that are present.
 fn present() -> Vec<DiscoveredDevice> {
@@ -35,8 +36,16 @@ fn with_barriers() -> Vec<DiscoveredDevice> {
     others
 }
 
+/// Held by tests that build programs: beside threads that build or run other programs, by PoCL or by its own runtime, Intel's
+/// compiler has been seen in an endless search of its own tables, even where it worked in one thread at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn gpu_kernels_give_the_same_bits() {
+    let _alone = alone();
     for integrator in Integrator::ALL {
         gpu_kernels_of(integrator);
     }
@@ -60,6 +69,7 @@ fn gpu_kernels_of(integrator: Integrator) {
 
 #[test]
 fn sums_by_32_bit_halves_are_those_by_64_bit_atomics() {
+    let _alone = alone();
     let scene = scenes::everything_from_both_sides().unwrap();
     let settings = Settings { width: 16, height: 12, integrator: Integrator::Bpt, ..Settings::default() };
     let halves = SourcePatch { file: COMPAT_NAME, from: "#ifdef cl_khr_int64_base_atomics", to: "#if 0" };
@@ -78,6 +88,7 @@ fn sums_by_32_bit_halves_are_those_by_64_bit_atomics() {
 
 #[test]
 fn programs_of_a_scenes_contents_leave_the_film_of_programs_of_all_scenes() {
+    let _alone = alone();
     let lamp = Material::emitter([3.0; 3]);
     let settings = Settings { width: 16, height: 12, ..Settings::default() };
     // A patch that changes no code: patched programs have the contents of their scene on processors too.
@@ -108,6 +119,7 @@ fn rays(incoherent: bool) -> Vec<Ray> {
 
 #[test]
 fn gpu_kernels_trace_rays_to_the_same_hits() {
+    let _alone = alone();
     let scene = scenes::everything().unwrap();
     for found in with_barriers() {
         let trace = |class, rays: &[Ray], query| {
@@ -138,6 +150,7 @@ fn gpu_kernels_trace_rays_to_the_same_hits() {
 
 #[test]
 fn no_kernel_configuration_for_gpus_changes_a_film() {
+    let _alone = alone();
     for found in with_barriers() {
         let subject = Subject::new(|| {
             let mut device = found.clone();
@@ -151,6 +164,7 @@ fn no_kernel_configuration_for_gpus_changes_a_film() {
 
 #[test]
 fn cpu_runtimes_report_processor_time_of_ray_queries() {
+    let _alone = alone();
     let scene = scenes::everything().unwrap();
     let rays =
         vec![Ray { origin: Vec3::ZERO, t_min: 0.0, direction: vec3(0.0, 0.0, 1.0), t_max: FAR }; 1 << 18];
@@ -166,6 +180,7 @@ fn cpu_runtimes_report_processor_time_of_ray_queries() {
 
 #[test]
 fn a_build_error_names_file_and_line() {
+    let _alone = alone();
     for found in present() {
         let device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
         let source = "#line 41 \"core/gpu/kernels/example.h\"\n__kernel void f(void) { return nothing; }\n";
@@ -178,6 +193,7 @@ fn a_build_error_names_file_and_line() {
 
 #[test]
 fn memory_that_a_device_does_not_have_is_an_error() {
+    let _alone = alone();
     for found in present() {
         let too_much = found.properties.memory.saturating_mul(64);
         let mut device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
@@ -189,6 +205,7 @@ fn memory_that_a_device_does_not_have_is_an_error() {
 
 #[test]
 fn exact_arithmetic_is_checked_from_source_and_from_the_cache() {
+    let _alone = alone();
     for found in present() {
         for _ in 0..2 {
             let device = OpenclDevice::open(found.clone(), Mode::Exact).unwrap();
@@ -200,6 +217,7 @@ fn exact_arithmetic_is_checked_from_source_and_from_the_cache() {
 
 #[test]
 fn a_compiler_that_contracts_or_approximates_is_refused_by_the_name_of_the_operation() {
+    let _alone = alone();
     let file = "core/gpu/kernels/canary.h";
     let mutants = [
         ("y[3] = LS_AS_U32(a * b + c)", "y[3] = LS_AS_U32(LS_FMA(a, b, c))", "in two roundings"),
