@@ -4,9 +4,11 @@ use crate::bsdf::MIN_COSINE;
 use crate::integrators::bidirectional::weights::PartialWeights;
 use crate::integrators::bidirectional::{Scattered, Vertex};
 use crate::simd::diffuse_vertices::{Cosines, DiffuseVertices, Partial};
+use crate::simd::lane_keys::LaneKeys;
 use crate::simd::{LANES, U32xN, Vec3xN};
+use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Ray, offset_origin};
-use lockstep_core::math::rng::{Block, SampleKey, draw, draw_at, pcg_draw, uniform};
+use lockstep_core::math::rng::{Block, SampleKey, draw, uniform};
 use lockstep_core::math::sampling::{cosine_hemisphere, frame};
 #[cfg(target_arch = "x86_64")]
 use lockstep_core::math::simd;
@@ -14,7 +16,6 @@ use lockstep_core::math::simd::{F32x8, PortableF32x8};
 use lockstep_core::math::vec3::{dot, max_component, normalize};
 use lockstep_core::math::{INV_PI, min};
 use lockstep_core::merging::MergeRatios;
-use lockstep_core::{Sampler, Settings};
 
 /// Constants of the extensions of a bounce.
 #[derive(Clone, Copy, Debug)]
@@ -36,8 +37,7 @@ pub struct Extension<'a> {
 pub struct ExtensionBatch {
     /// Indices of vertices, with the samples of their sub-paths.
     queue: Vec<(u32, SampleKey)>,
-    pixel: U32xN,
-    sample: U32xN,
+    keys: LaneKeys,
     vertices: DiffuseVertices,
     words: [U32xN; 4],
     extended: Extended,
@@ -81,7 +81,7 @@ impl ExtensionBatch {
                 continue;
             }
             self.vertices.put(count, index);
-            (self.pixel.0[count % LANES], self.sample.0[count % LANES]) = (key.pixel, key.sample);
+            self.keys.put(count % LANES, key);
             count += 1;
             if count == LANES {
                 self.finish(extension, vertices, count, &mut done);
@@ -138,26 +138,11 @@ impl ExtensionBatch {
     fn step_by<L: F32x8>(&mut self, extension: Extension<'_>, vertices: &[Vertex], count: usize) {
         self.vertices.look_up::<L>(vertices, count);
         let dimension = extension.block.at(extension.bounce);
-        // The sampler is chosen outside the loop, so that the default's is vectorised
-        if extension.settings.sampler == Sampler::Pcg {
-            self.draw(extension.settings, dimension, pcg_draw);
-        } else {
-            self.draw(extension.settings, dimension, draw_at);
-        }
+        self.keys.draw(extension.settings, dimension, &mut self.words);
         if extension.adjoint {
             self.extended.scatter::<true>(extension, &self.vertices, &self.words);
         } else {
             self.extended.scatter::<false>(extension, &self.vertices, &self.words);
-        }
-    }
-
-    /// Draws the four random words of a dimension for every lane.
-    #[inline(always)]
-    fn draw(&mut self, settings: &Settings, dimension: u32, draw: impl Fn(SampleKey, u32) -> [u32; 4]) {
-        let [a, b, c, d] = &mut self.words;
-        for i in 0..LANES {
-            let drawn = draw(settings.key(self.pixel.0[i], self.sample.0[i]), dimension);
-            (a.0[i], b.0[i], c.0[i], d.0[i]) = (drawn[0], drawn[1], drawn[2], drawn[3]);
         }
     }
 }

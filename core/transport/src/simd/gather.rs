@@ -1,12 +1,11 @@
 //! Gathers paths, vertices and materials into lanes.
 
 use crate::integrators::PathState;
-use crate::simd::{EIGHT, F32xN, LANES, U32xN, Vec3xN};
+use crate::simd::lane_keys::LaneKeys;
+use crate::simd::{EIGHT, F32xN, LANES, Vec3xN};
 use lockstep_core::geometry::Hit;
-use lockstep_core::math::rng::{SampleKey, draw_at, pcg_draw};
 use lockstep_core::math::simd::F32x8;
 use lockstep_core::scene::SceneData;
-use lockstep_core::{Sampler, Settings};
 
 /// Indices from which the lanes are gathered.
 #[derive(Clone, Debug)]
@@ -31,8 +30,7 @@ pub(crate) struct GatheredHits {
     pub(crate) pending: PendingPaths,
     pub(crate) direction: Vec3xN,
     pub(crate) throughput: Vec3xN,
-    pixel: U32xN,
-    sample: U32xN,
+    pub(crate) keys: LaneKeys,
     pub(crate) corners: [Vec3xN; 3],
     pub(crate) normals: [Vec3xN; 3],
     pub(crate) u: F32xN,
@@ -53,7 +51,7 @@ impl GatheredHits {
     ) {
         let (lane, pending) = (lane % LANES, &mut self.pending);
         (pending.paths[lane], pending.corners[lane], pending.materials[lane]) = (index, corners, material);
-        (self.pixel.0[lane], self.sample.0[lane]) = (path.key.pixel, path.key.sample);
+        self.keys.put(lane, path.key);
         (self.u.0[lane], self.v.0[lane]) = (hit.u, hit.v);
     }
 
@@ -80,32 +78,6 @@ impl GatheredHits {
                 position.put_eight::<L>(first, |lane| bytemuck::cast_ref(&scene.positions[vertex(lane)]));
                 normal.put_eight::<L>(first, |lane| &scene.vertices[vertex(lane)].normal);
             }
-        }
-    }
-
-    /// Draws the four random words of a dimension for every path.
-    #[inline(always)]
-    pub(crate) fn draw(&self, settings: &Settings, dimension: u32, words: &mut [U32xN; 4]) {
-        // The sampler is chosen outside the loop, so that the default's is vectorised
-        if settings.sampler == Sampler::Pcg {
-            self.draw_by(settings, dimension, words, pcg_draw);
-        } else {
-            self.draw_by(settings, dimension, words, draw_at);
-        }
-    }
-
-    #[inline(always)]
-    fn draw_by(
-        &self,
-        settings: &Settings,
-        dimension: u32,
-        words: &mut [U32xN; 4],
-        draw: impl Fn(SampleKey, u32) -> [u32; 4],
-    ) {
-        let [a, b, c, d] = words;
-        for i in 0..LANES {
-            let drawn = draw(settings.key(self.pixel.0[i], self.sample.0[i]), dimension);
-            (a.0[i], b.0[i], c.0[i], d.0[i]) = (drawn[0], drawn[1], drawn[2], drawn[3]);
         }
     }
 }

@@ -28,6 +28,7 @@ mod diffuse_vertices;
 mod extensions;
 mod gather;
 mod joins;
+mod lane_keys;
 mod principled;
 mod scatter;
 mod steps;
@@ -310,8 +311,8 @@ impl Batch {
         // Compute surface interactions
         surface.compute(gathered);
         // Draw random numbers
-        gathered.draw(settings, Block::Light.at(bounce), &mut light.words);
-        gathered.draw(settings, Block::Bsdf.at(bounce), &mut continuations.words);
+        gathered.keys.draw(settings, Block::Light.at(bounce), &mut light.words);
+        gathered.keys.draw(settings, Block::Bsdf.at(bounce), &mut continuations.words);
         // Sample direct lighting
         light.pick::<L>(scene, count);
         shadow.connect(settings, gathered, surface, light);
