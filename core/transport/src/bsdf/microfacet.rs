@@ -78,13 +78,13 @@ pub(super) struct ReflectionTerms {
 }
 
 /// The masking of one direction, `wo`, by microfacets.
-pub(super) struct Masking {
+pub(super) struct OutgoingMasking {
     alpha: f32,
     lambda: f32,
     g1: f32,
 }
 
-impl Masking {
+impl OutgoingMasking {
     #[inline(always)]
     pub(super) fn new(wo: Vec3, alpha: f32) -> Self {
         let lambda = ggx_lambda(wo, alpha);
@@ -103,5 +103,5 @@ impl Masking {
 /// The factors of reflection from `wo` to `wi`.
 #[inline(always)]
 pub(super) fn reflection_terms(wo: Vec3, wi: Vec3, alpha: f32) -> ReflectionTerms {
-    Masking::new(wo, alpha).reflection_terms(wo, wi)
+    OutgoingMasking::new(wo, alpha).reflection_terms(wo, wi)
 }

@@ -6,7 +6,7 @@
 
 use crate::bsdf::fresnel::{schlick, schlick_scalar};
 use crate::bsdf::layer::Layer;
-use crate::bsdf::microfacet::{Masking, ReflectionTerms, ggx_sample, reflect};
+use crate::bsdf::microfacet::{OutgoingMasking, ReflectionTerms, ggx_sample, reflect};
 use crate::bsdf::surface::{ABSORBED, BLACK, Evaluation, Scatter, Surface};
 use lockstep_core::math::sampling::cosine_hemisphere;
 use lockstep_core::math::vec3::{Vec3, lerp, luminance, vec3};
@@ -56,12 +56,12 @@ impl Lobes {
 /// transmits as if it reflected to the other side.
 #[inline(always)]
 pub(super) fn terms(s: &Surface, wo: Vec3, wi: Vec3) -> ReflectionTerms {
-    terms_by(&Masking::new(wo, s.alpha()), wo, wi)
+    terms_by(&OutgoingMasking::new(wo, s.alpha()), wo, wi)
 }
 
 /// [`terms`] by the masking of `wo`.
 #[inline(always)]
-fn terms_by(masking: &Masking, wo: Vec3, wi: Vec3) -> ReflectionTerms {
+fn terms_by(masking: &OutgoingMasking, wo: Vec3, wi: Vec3) -> ReflectionTerms {
     masking.reflection_terms(wo, vec3(wi.x, wi.y, wi.z.abs()))
 }
 
@@ -97,14 +97,14 @@ pub(super) fn sample(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
 /// that are both evaluated and sampled.
 pub struct PrincipledTerms {
     lobes: Lobes,
-    masking: Masking,
+    masking: OutgoingMasking,
 }
 
 impl PrincipledTerms {
     /// The terms of a surface that is seen from `wo`.
     #[inline(always)]
     pub fn new(s: &Surface, wo: Vec3) -> Self {
-        Self { lobes: Lobes::new(s, wo), masking: Masking::new(wo, s.alpha()) }
+        Self { lobes: Lobes::new(s, wo), masking: OutgoingMasking::new(wo, s.alpha()) }
     }
 
     /// BSDF times cosine for light that scatters once, and the density with which [`Self::sample`] chooses `wi`.
