@@ -8,7 +8,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use lockstep_reports::image_io::read_image;
+use lockstep_reports::image_io::{
+    ImageMetadata, LinearImage, read_exr_metadata, read_image, read_png_metadata, srgb, write_image,
+};
 use support::{count, expect, finish, lockstep, records, run, study};
 
 #[test]
@@ -282,6 +284,50 @@ fn images_of_a_finished_study_that_are_cut_short_are_made_again() {
         assert!(std::fs::read(images.join(name)).unwrap() == bytes, "{name}");
     }
     assert_eq!(films(&dir.path().join("s")), recorded, "no film is recorded twice");
+}
+
+/// Alters one pixel of an image by one step; its texts stay.
+fn alter_a_pixel(path: &Path) {
+    let is_png = path.extension().unwrap() == "png";
+    let texts = if is_png { read_png_metadata(path) } else { read_exr_metadata(path) }.unwrap();
+    let entries = texts.iter().filter_map(|(key, value)| Some((key.strip_prefix("lockstep.")?, value)));
+    let metadata = entries.fold(ImageMetadata::default(), |all, (key, value)| all.with(key, value));
+    let image = read_image(path).unwrap();
+    let step =
+        |v: f32| if is_png { srgb::decode8(srgb::encode8(v) ^ 1) } else { f32::from_bits(v.to_bits() ^ 1) };
+    let mut pixels = image.pixels().to_vec();
+    pixels[77][1] = step(pixels[77][1]);
+    let altered = LinearImage::new(image.width(), image.height(), pixels).unwrap();
+    assert_ne!(altered, image);
+    write_image(path, &altered, &metadata).unwrap();
+}
+
+#[test]
+fn a_single_altered_pixel_of_a_finished_study_is_told_and_its_image_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let same = study(&["-o", "s"]);
+    expect(dir.path(), &same, 0);
+    let images = ["cornell.cpu-bvh.4spp.exr", "cornell.cpu-bvh.4spp.png", "cornell.cpu-bvh.8spp.png"]
+        .map(|name| (name, dir.path().join("s/images").join(name)));
+    let whole = images.each_ref().map(|(_, path)| std::fs::read(path).unwrap());
+    images.iter().for_each(|(_, path)| alter_a_pixel(path));
+    let told = |name: &str, what: &str| {
+        format!("lockstep: s/images/{name} was altered: its pixels are not those that were written; {what}")
+    };
+    let (_, err) = expect(dir.path(), &["report", "s"], 0);
+    for (name, _) in &images {
+        assert!(err.contains(&told(name, "the study makes it again when it is resumed")), "{err}");
+    }
+    let (_, err) = expect(dir.path(), &same, 0);
+    for (name, _) in &images {
+        assert_eq!(err.matches(&told(name, "it is made again")).count(), 1, "{err}");
+    }
+    assert_eq!(err.matches("made again").count(), 3, "{err}");
+    for ((name, path), bytes) in images.iter().zip(whole) {
+        assert!(std::fs::read(path).unwrap() == bytes, "{name}");
+    }
+    let (_, err) = expect(dir.path(), &same, 0);
+    assert!(!err.contains("made again"), "{err}");
 }
 
 #[test]

@@ -26,7 +26,9 @@ pub use atomic::{AtomicFile, WriteError, atomic_write, atomic_write_text};
 pub use layers::{Layer, LayerKind, read_layers};
 pub use name::{ImageKind, ImageName, decode_name, encode_name, is_map_name, p_map_name};
 pub use precision::Precision;
-pub use read::{Srgb8Image, read_exr_metadata, read_image, read_image_limited, read_srgb8};
+pub use read::{
+    Srgb8Image, read_exr_metadata, read_image, read_image_limited, read_png_metadata, read_srgb8,
+};
 pub use source::{ReadError, ReadLimits};
 pub use tone::Tone;
 pub use write::{ImageMetadata, encode_png, encode_png_rgb8, write_exr, write_image, write_png};

@@ -188,6 +188,24 @@ pub fn read_exr_metadata(path: &Path) -> Result<BTreeMap<String, String>, ReadEr
     Ok(texts)
 }
 
+/// The `iTXt` texts of a PNG file, such as those that [`super::write_png`] wrote, that stand before its pixels.
+///
+/// # Errors
+/// [`ReadError::Io`] for a file that cannot be opened and [`ReadError::Decode`] when the header is damaged.
+pub fn read_png_metadata(path: &Path) -> Result<BTreeMap<String, String>, ReadError> {
+    let file = std::fs::File::open(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+    let damaged = |e: png::DecodingError| ReadError::Decode {
+        path: path.to_owned(),
+        format: "PNG",
+        message: e.to_string(),
+    };
+    let reader = png::Decoder::new(std::io::BufReader::new(file)).read_info().map_err(damaged)?;
+    let text = |chunk: &png::text_metadata::ITXtChunk| {
+        Ok((chunk.keyword.clone(), chunk.get_text().map_err(damaged)?))
+    };
+    reader.info().utf8_text.iter().map(text).collect()
+}
+
 fn text_of(text: &exr::meta::attribute::Text) -> String {
     String::from_utf8_lossy(text.as_slice()).into_owned()
 }

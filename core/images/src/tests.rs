@@ -52,11 +52,9 @@ fn png_keeps_eight_bit_codes_and_its_metadata() {
     write_png(&path, &sample(), &ImageMetadata::of_render("scène", "cuda@0", 1, 0)).unwrap();
     assert_eq!(read_image(&path).unwrap().to_srgb8(), sample().to_srgb8());
     assert_eq!(read_srgb8(&path).unwrap().codes, sample().to_srgb8());
-    let decoder = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap()));
-    let reader = decoder.read_info().unwrap();
-    let texts = &reader.info().utf8_text;
-    let scene = texts.iter().find(|t| t.keyword == "lockstep.scene").unwrap();
-    assert_eq!(scene.get_text().unwrap(), "scène");
+    let texts = read_png_metadata(&path).unwrap();
+    assert_eq!(texts["lockstep.scene"], "scène");
+    assert_eq!(texts["lockstep.target"], "cuda@0");
 }
 
 #[test]

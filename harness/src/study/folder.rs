@@ -12,7 +12,7 @@ use lockstep_reports::records::{
 };
 use lockstep_reports::study::files;
 
-use super::image_file::is_sound;
+use super::image_file::fault;
 use super::key::Key;
 use super::resume;
 use crate::exit::Failure;
@@ -36,6 +36,8 @@ pub(crate) struct Folder {
     failed: HashMap<[String; 2], u32>,
     /// Images that were found whole.
     sound: RefCell<HashSet<PathBuf>>,
+    /// Images whose fault was told.
+    faulty: RefCell<HashSet<PathBuf>>,
     _lock: File,
 }
 
@@ -78,6 +80,7 @@ impl Folder {
             interrupted: false,
             failed: HashMap::new(),
             sound: RefCell::default(),
+            faulty: RefCell::default(),
             _lock: lock,
         };
         resumed.records.into_iter().for_each(|record| folder.remember(record));
@@ -146,16 +149,19 @@ impl Folder {
         }
     }
 
-    /// Whether an image is there and whole. Each is read once: what this program writes afterwards is whole.
+    /// Whether an image is there and whole. Each is read once: what this program writes afterwards is whole. A fault is
+    /// told, since the image is then made again.
     fn holds_image(&self, path: &Path, film: Option<&str>) -> bool {
         if !path.exists() || self.sound.borrow().contains(path) {
             return path.exists();
         }
-        let sound = is_sound(path, film);
-        if sound {
-            self.sound.borrow_mut().insert(path.to_owned());
+        let found = fault(path, film);
+        let known = if found.is_none() { &self.sound } else { &self.faulty };
+        let is_new = known.borrow_mut().insert(path.to_owned());
+        if let Some(fault) = found.as_ref().filter(|_| is_new) {
+            say(&format!("lockstep: {fault}; it is made again"));
         }
-        sound
+        found.is_none()
     }
 
     /// Appends the records of one point, except those that are there, in one write, and waits for the disk.

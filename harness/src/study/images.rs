@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 
 use lockstep_core::{Settings, TargetId};
 use lockstep_reports::image_io::{
-    ImageKind, ImageMetadata, LinearImage, Precision, ReadError, read_exr_metadata, read_image, write_exr,
-    write_png,
+    ImageKind, ImageMetadata, LinearImage, Precision, ReadError, WriteError, read_exr_metadata, read_image,
+    write_exr, write_png,
 };
 use lockstep_reports::records::{Difference, MapOf, Record, write_maps};
 
 use super::folder::Folder;
+use super::image_file::{FILM, PIXELS, code_hash, pixel_hash};
 use super::lab::Lab;
 use super::level::{Level, Outcome};
 use crate::exit::Failure;
@@ -41,16 +42,24 @@ pub(crate) fn write(
     let [png, exr] = [ImageKind::Png, ImageKind::Exr]
         .map(|kind| folder.image(level.scene, &outcome.target, level.to, kind));
     let (png, exr) = rayon::join(
-        || write_png(&png, &outcome.image, &metadata),
-        || write_exr(&exr, &outcome.image, &metadata),
+        || {
+            let codes = code_hash(&outcome.image.to_srgb8());
+            write_png(&png, &outcome.image, &metadata.clone().with(PIXELS, &codes))
+        },
+        || write_whole_exr(&exr, &outcome.image, &metadata),
     );
     Ok(png.and(exr)?)
+}
+
+/// Writes an EXR file that holds the hash of its pixels.
+fn write_whole_exr(path: &Path, image: &LinearImage, metadata: &ImageMetadata) -> Result<(), WriteError> {
+    write_exr(path, image, &metadata.clone().with(PIXELS, &pixel_hash(image)))
 }
 
 fn metadata(level: &Level<'_>, settings: &Settings, outcome: &Outcome) -> ImageMetadata {
     let settings = Settings { seed: level.seed, ..outcome.target.settings(settings) };
     let of_render = image_metadata(level.scene, &outcome.target.to_string(), level.to, &settings)
-        .with("film", &outcome.hash);
+        .with(FILM, &outcome.hash);
     match outcome.image.precision().in_words() {
         Some(words) => of_render.with(PRECISION, words),
         None => of_render,
@@ -67,7 +76,7 @@ pub(crate) fn write_exr_of(
     settings: &Settings,
     outcome: &Outcome,
 ) -> Result<(), Failure> {
-    Ok(write_exr(path, &outcome.image, &metadata(level, settings, outcome))?)
+    Ok(write_whole_exr(path, &outcome.image, &metadata(level, settings, outcome))?)
 }
 
 /// Reads a kept EXR file, with the precision of the file that its program wrote.

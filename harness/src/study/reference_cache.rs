@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use lockstep_core::{Scene, Settings, folders, leftovers};
 use lockstep_reports::image_io::{ImageMetadata, LinearImage, read_exr_metadata, read_image, write_exr};
 
+use super::image_file::{PIXELS, pixel_hash};
+
 /// The identity of a cached reference.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
@@ -90,7 +92,7 @@ fn read(path: &Path, entry: &Entry, spp: u32) -> Option<Found> {
         return None;
     }
     let image = read_image(path).ok()?;
-    let whole = (image.width(), image.height()) == entry.size && pixel_hash(&image) == text("pixels")?;
+    let whole = (image.width(), image.height()) == entry.size && pixel_hash(&image) == text(PIXELS)?;
     whole.then_some(Found { image, spp, target: text("target")? })
 }
 
@@ -107,13 +109,8 @@ fn store_in(folder: &Path, entry: &Entry, spp: u32, target: &str, image: &Linear
     std::fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
     let metadata = ImageMetadata::of_render(&entry.scene, target, spp, u64::from(entry.seed))
         .with("witness", &entry.witness)
-        .with("pixels", &pixel_hash(image));
+        .with(PIXELS, &pixel_hash(image));
     write_exr(&folder.join(entry.file_name(spp)), image, &metadata).map_err(|e| e.to_string())
-}
-
-/// BLAKE3 of an image's bits.
-fn pixel_hash(image: &LinearImage) -> String {
-    blake3::hash(bytemuck::cast_slice(image.pixels())).to_hex().to_string()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::exit::Failure;
 use crate::study::differences::pair_key;
 use crate::study::images;
 use crate::study::lab::Lab;
-use crate::study::level::{Level, Outcome};
+use crate::study::level::{self, Level, Outcome};
 use crate::study::plan::compared_pairs;
 use crate::study::runner::{Key, Measurement};
 use crate::study::verdicts;
@@ -147,7 +147,8 @@ fn stack(lab: &Lab<'_>, level: &Level<'_>, id: &TargetId) -> Result<Vec<LinearIm
 
 /// The image that a further seed leaves for the verdict over all seeds; `None` where there is none to come.
 pub(super) fn image_key(lab: &Lab<'_>, level: &Level<'_>, id: &TargetId) -> Option<Key> {
-    file(lab, level, id).map(|path| Key::Image { path, film: None })
+    let film = lab.folder.film_hash(&level::film_record(level, id, "")).map(str::to_owned);
+    file(lab, level, id).map(|path| Key::Image { path, film })
 }
 
 fn file(lab: &Lab<'_>, level: &Level<'_>, id: &TargetId) -> Option<PathBuf> {
