@@ -16,7 +16,7 @@ use crate::output::say;
 use crate::port::args::PortCommand;
 use crate::preset::Preset;
 use crate::study::Share;
-use crate::values::{BaselineName, Percent, Seconds, Size, SkyArg, SppSchedule, Triple, parse_spp};
+use crate::values::{BaselineName, Percent, Seconds, Size, SkyArg, SppSchedule, Triple, parse_spp, whole};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine; 1 images differ or a check failed; 2 usage; 3 a golden is missing or sizes differ;
@@ -191,7 +191,7 @@ pub(crate) struct SceneArgs {
     #[arg(long, value_name = "RADIANCE|FILE")]
     pub(crate) sky: Option<SkyArg>,
     /// Halve textures of glTF and OBJ files until no side is longer than N texels [default: as they are]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole::<1, { u32::MAX }>)]
     pub(crate) texture_size: Option<u32>,
     /// Show glTF's single-sided surfaces from behind too, as integrators with paths from lights need it
     #[arg(long)]
@@ -271,11 +271,11 @@ pub(crate) struct ImageArgs {
     /// left out: 5.6 % of the Cornell box's image at 3, 0.5 % at 7. Hits of overlapping dielectrics that are passed
     /// through count as well
     #[arg(long, value_name = "N", default_value_t = Settings::default().bounces,
-        value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_BOUNCES)))]
+        value_parser = whole::<0, MAX_BOUNCES>)]
     pub(crate) bounces: u32,
     /// Lets paths end at random from their bounce N on, the dimmer the likelier, without bias (Russian roulette)
     /// [default: no path ends so]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<0, { u32::MAX }>)]
     pub(crate) roulette: Option<u32>,
     /// Light transport algorithm
     #[arg(long, value_name = "NAME", default_value_t = Integrator::Path, help = help_of_integrators())]
@@ -293,7 +293,7 @@ pub(crate) struct ImageArgs {
     #[arg(long, value_name = "NAME", default_value_t = LayerSampling::Together)]
     pub(crate) layers: LayerSampling,
     /// Selects the random numbers
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<0, { u32::MAX }>)]
     pub(crate) seed: u32,
 }
 
@@ -633,7 +633,7 @@ pub(crate) struct StudyArgs {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=65_536),
+        value_parser = whole::<1, 65_536>,
         help_heading = MEASURE
     )]
     pub(crate) seeds: Option<u32>,
@@ -641,12 +641,12 @@ pub(crate) struct StudyArgs {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=1_000),
+        value_parser = whole::<1, 1_000>,
         help_heading = MEASURE
     )]
     pub(crate) repeats: Option<u32>,
     /// Measure the error after these render times, as in 10s,60s,300s
-    #[arg(long = "time", value_name = "TIME", value_delimiter = ',', help_heading = MEASURE)]
+    #[arg(long = "time", value_name = "TIME", value_delimiter = ',', allow_hyphen_values = true, help_heading = MEASURE)]
     pub(crate) times: Vec<Seconds>,
     /// The target that speeds by device after equal time are compared with [default: the first]
     #[arg(long, value_name = "TARGET", requires = "times", help_heading = MEASURE)]
@@ -712,7 +712,7 @@ pub(crate) struct StudyArgs {
     pub(crate) shard: Option<Share>,
     /// Units that the work is cut into, the same for every shard; levels that cost less are units of their own
     #[arg(long, value_name = "N", default_value_t = 64,
-        value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = SHARDS)]
+        value_parser = whole::<1, 100_000>, help_heading = SHARDS)]
     pub(crate) units: u32,
     #[command(flatten)]
     pub(crate) folder: FolderArgs,
@@ -801,7 +801,7 @@ pub(crate) enum SubmitCommand {
 #[derive(Debug, Args)]
 pub(crate) struct SlurmArgs {
     /// Tasks of the array, each of which renders one shard
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = whole::<1, 1_000_000>)]
     pub(crate) array: u32,
     /// An option for sbatch, such as --option=--gres=gpu:1; any number of them
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
@@ -833,7 +833,7 @@ pub(crate) struct TuneArgs {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..=1_000),
+        value_parser = whole::<1, 1_000>,
         help_heading = RENDER
     )]
     pub(crate) repeats: Option<u32>,
@@ -865,7 +865,7 @@ pub(crate) struct TraceArgs {
         long,
         value_name = "I",
         default_value_t = 0,
-        value_parser = clap::value_parser!(u32).range(0..i64::from(MAX_SPP))
+        value_parser = whole::<0, { MAX_SPP - 1 }>
     )]
     pub(crate) sample: u32,
     #[command(flatten)]
@@ -1028,18 +1028,18 @@ pub(crate) struct BenchArgs {
     pub(crate) targets: Vec<String>,
     /// Least number of rays of a set; several numbers measure several sizes
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "2000000",
-        value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+        value_parser = whole::<1, 100_000_000>)]
     pub(crate) rays: Vec<u32>,
     /// Rounds over all targets, each of three passes over the rays; one more before them warms up
     #[arg(
         long,
         value_name = "N",
         default_value_t = 5,
-        value_parser = clap::value_parser!(u32).range(1..=1_000)
+        value_parser = whole::<1, 1_000>
     )]
     pub(crate) repeats: u32,
     /// Selects the rays
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<0, { u32::MAX }>)]
     pub(crate) seed: u32,
     /// The baseline: a target [default: the first], or a file of other tracers' rates on the same rays, see
     /// reports/checks/traversal

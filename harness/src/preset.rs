@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, ValueEnum};
+use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, ValueEnum};
 
 use crate::cli::Cli;
 
@@ -63,7 +63,7 @@ impl Preset {
 /// As clap says of a command line that cannot be read.
 pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut words: Vec<OsString> = words.into_iter().collect();
-    let matches = Cli::command().try_get_matches_from(&words)?;
+    let matches = command().try_get_matches_from(&words)?;
     let study = matches.subcommand_matches(STUDY);
     let more: Vec<OsString> = match study.and_then(|study| Some((study, *study.get_one::<Preset>("preset")?)))
     {
@@ -73,7 +73,18 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
     // Behind the command's name: words at the end might stand behind a `--`.
     let behind = words.iter().position(|word| word == STUDY).map_or(words.len(), |place| place + 1);
     words.splice(behind..behind, more);
-    Cli::from_arg_matches(&Cli::command().try_get_matches_from(words)?)
+    Cli::from_arg_matches(&command().try_get_matches_from(words)?)
+}
+
+/// The command line, on which a negative number is a value, to be refused with the range that an option has.
+fn command() -> Command {
+    fn with_numbers(command: Command) -> Command {
+        let takes_value = |arg: &Arg| arg.get_action().takes_values();
+        let command =
+            command.mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg });
+        command.mut_subcommands(with_numbers)
+    }
+    with_numbers(Cli::command())
 }
 
 #[cfg(test)]

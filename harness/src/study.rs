@@ -80,6 +80,11 @@ const OFFLINE: &str = "LOCKSTEP_OFFLINE";
 /// # Errors
 /// [`Failure`] for a command line, scene, target or file that cannot be used. Earlier records stay.
 pub(crate) fn run(args: &StudyArgs) -> Result<Exit, Failure> {
+    if args.limit.fail_slower.is_some() && args.baseline.is_none() {
+        return Err(Failure::Usage(
+            "--fail-slower compares with a baseline; name one with --baseline DIR|NAME".into(),
+        ));
+    }
     if let Some(file) = &args.plan {
         return shards::print_plan(args, file.as_deref());
     }

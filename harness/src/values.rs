@@ -67,6 +67,12 @@ pub(crate) fn parse_spp(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| format!("it must be a number from 1 to {MAX_SPP}, as in 64{}", in_full(text)))
 }
 
+/// A whole number from `FIRST` to `LAST`.
+pub(crate) fn whole<const FIRST: u32, const LAST: u32>(text: &str) -> Result<u32, String> {
+    let number = text.parse::<u32>().ok().filter(|n| (FIRST..=LAST).contains(n));
+    number.ok_or_else(|| format!("it must be a whole number from {FIRST} to {LAST}{}", in_full(text)))
+}
+
 /// A hint for numbers of thousands, which are written out; empty for others.
 fn in_full(text: &str) -> String {
     let number = |word: &str| {

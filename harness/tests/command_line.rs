@@ -20,6 +20,10 @@ fn wrong_usage_exits_with_two_and_says_why() {
         (vec!["study", "cornell", "--spp", "1..4k"], "did you mean 1..4096?"),
         (vec!["study", "-b", "vulkan"], "there is no target `vulkan`"),
         (vec!["study", "cornell", "weekend", "--reference", "r.exr"], "exactly one scene"),
+        (vec!["render", "cornell", "--spp", "-3", "-o", "a.exr"], "a number from 1 to 65536"),
+        (vec!["study", "--time", "-1s"], "a time above 0"),
+        (vec!["study", "--fail-slower", "5%"], "name one with --baseline"),
+        (vec!["bench", "cornell", "--rays", "2k"], "from 1 to 100000000; did you mean 2048?"),
         (vec!["study", "--seeds", "2", "--seed", "4294967295"], "--seeds 2"),
         (vec!["render", "cornell", "-o", "image.jpg"], ".exr"),
         (vec!["setup", "nothing"], "nothing called nothing"),
@@ -160,7 +164,9 @@ fn bad_input_exits_with_four_and_names_it() {
         (vec!["compare", "broken.png", "broken.png"], "broken.png"),
         (vec!["render", "broken.glb", "-o", "a.png"], "broken.glb"),
         (vec!["study", "no-such-scene"], "no-such-scene"),
+        (vec!["study", "."], "it is a folder; name a scene file in it"),
         (vec!["report", "no-such-study"], "no-such-study"),
+        (vec!["report", "broken.png"], "broken.png is no study"),
         (vec!["render", "cornell", "-b", "null", "--spp", "1", "-o", "absent/a.png"], "absent/a.png"),
     ] {
         let (_, err) = expect(dir.path(), &arguments, 4);

@@ -66,6 +66,9 @@ pub(crate) fn choose(
     if let Some((_, camera)) = by_name.or_else(by_index) {
         return Ok(Some(*camera));
     }
+    if cameras.is_empty() {
+        return Err(warnings.error("camera", format!("the camera `{wanted}` is asked for, and the file has none")));
+    }
     let names = cameras.iter().map(|(name, _)| name.as_str());
     let hint =
         suggest::nearest(wanted, names).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();

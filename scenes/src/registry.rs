@@ -90,6 +90,9 @@ fn load_as_it_is(spec: &str, options: &LoadOptions) -> Result<LoadedScene> {
 }
 
 fn unknown(spec: &str, name: &str) -> Error {
+    if Path::new(spec).is_dir() {
+        return Error::scene(spec, "name", "it is a folder; name a scene file in it, such as its scene.toml");
+    }
     let names: Vec<&str> =
         procedural::ALL.iter().map(|p| p.name).chain(toml_scene::BUNDLED.iter().map(|b| b.name)).collect();
     let hint = suggest::nearest(name, names.iter().copied())

@@ -2,7 +2,7 @@
 
 use crate::limits::Limits;
 use crate::pixels::decode_file;
-use lockstep_core::math::vec3::Vec3;
+use lockstep_core::math::vec3::{Vec3, cross, length, normalize, vec3};
 use lockstep_core::scene::{Camera, EnvironmentLight};
 use lockstep_core::{Error, Result, Scene};
 use std::path::PathBuf;
@@ -43,6 +43,7 @@ impl View {
         let looked_at = self.look_at.map(Vec3::from).or(middle.filter(|_| self.eye.is_some()));
         if let Some(point) = looked_at {
             camera.direction = point - camera.eye;
+            camera.up = upright(camera.direction, camera.up);
         }
         if let Some(degrees) = self.fov {
             camera.vertical_fov = degrees * (std::f32::consts::PI / 180.0);
@@ -97,11 +98,21 @@ impl View {
     }
 }
 
+/// The upward direction of a view: `up` where that is not along the view, else the axis that `up` has least of. Straight down
+/// or up, -z is at the top, as north is on maps.
+fn upright(direction: Vec3, up: Vec3) -> Vec3 {
+    let is_along = length(direction) > 0.0 && length(cross(normalize(direction), normalize(up))) < 1e-4;
+    if !is_along {
+        return up;
+    }
+    let axes = [(up.z, vec3(0.0, 0.0, -1.0)), (up.x, vec3(1.0, 0.0, 0.0)), (up.y, vec3(0.0, 1.0, 0.0))];
+    axes.into_iter().min_by(|a, b| a.0.abs().total_cmp(&b.0.abs())).map_or(up, |(_, axis)| axis)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{LoadOptions, load};
-    use lockstep_core::math::vec3::vec3;
 
     /// A square of 2 by 2 about the origin, facing +z.
     const SQUARE: &str = "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3 4\n";
@@ -121,6 +132,15 @@ mod tests {
         assert_eq!((scene.camera.eye, scene.camera.direction), (vec3(0.0, 3.0, 4.0), vec3(0.0, -3.0, -4.0)));
         let view = View { eye: Some([0.0, 0.0, 4.0]), look_at: Some([1.0, 0.0, 0.0]), ..View::default() };
         assert_eq!(square(view).unwrap().camera.direction, vec3(1.0, 0.0, -4.0));
+    }
+
+    #[test]
+    fn a_view_straight_down_has_an_upward_direction_of_its_own() {
+        let above = View { eye: Some([0.0, 5.0, 0.0]), look_at: Some([0.0; 3]), ..View::default() };
+        let camera = square(above).unwrap().camera;
+        assert_eq!((camera.direction, camera.up), (vec3(0.0, -5.0, 0.0), vec3(0.0, 0.0, -1.0)));
+        let aslant = View { eye: Some([0.0, 5.0, 0.1]), look_at: Some([0.0; 3]), ..View::default() };
+        assert_eq!(square(aslant).unwrap().camera.up, Camera::default().up);
     }
 
     #[test]

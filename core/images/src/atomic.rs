@@ -18,7 +18,7 @@ pub enum WriteError {
         path: PathBuf,
     },
     /// The path has no file name, or is a folder.
-    #[error("cannot write {}: not a file name", path.display())]
+    #[error("cannot write {}: it is a folder or names none of its files", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,

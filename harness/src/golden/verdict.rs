@@ -59,7 +59,7 @@ impl Verdict {
             Self::Tolerated(m, reason) => format!("{}; allowed: {reason}", numbers(m)),
             Self::Differs(m, reason) => format!("{}; {reason}", numbers(m)),
             Self::Missing(path) => {
-                format!("{} is not there; make it with `lockstep golden bless`", path.display())
+                format!("{} is not there; make it with `lockstep golden bless SCENE`", path.display())
             }
             Self::SceneChanged => "its scene is no longer the one that was blessed".into(),
             Self::InvalidSamples => "samples were not finite, negative or clamped".into(),

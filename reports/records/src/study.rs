@@ -151,7 +151,7 @@ impl Study {
     /// [`StudyError`], naming the folder or file.
     pub fn records(folder: &Path) -> Result<Vec<Record>, StudyError> {
         match read_records(&folder.join(files::RECORDS)) {
-            Err(RecordError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            Err(RecordError::Io { source, .. }) if is_absent(&source) => {
                 Err(StudyError::NoStudy { folder: folder.to_owned() })
             }
             records => Ok(records?),
@@ -288,6 +288,12 @@ pub fn push_new<T: PartialEq>(items: &mut Vec<T>, item: T) {
     }
 }
 
+/// Whether a file is not there; also where its folder is a file.
+fn is_absent(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
+}
+
 fn list_images(folder: &Path) -> Result<Vec<StudyImage>, StudyError> {
     let fail = |source| StudyError::Images { path: folder.to_owned(), source };
     let entries = match std::fs::read_dir(folder) {
@@ -346,6 +352,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let error = Study::load(dir.path()).unwrap_err().to_string();
         assert!(error.contains("records.jsonl"), "{error}");
+        let file = dir.path().join("report.html");
+        std::fs::write(&file, "").unwrap();
+        assert!(matches!(Study::load(&file), Err(StudyError::NoStudy { folder }) if folder == file));
     }
 
     #[test]

@@ -119,15 +119,22 @@ impl History {
         }
     }
 
-    /// Each scene's last rate of every target over its first, a sentence each.
+    /// Each scene's last rate of every target over its first, a sentence each; the rate of one that has no other.
     pub fn sentences(&self) -> Vec<String> {
         let mut keys = Vec::new();
         self.points.iter().for_each(|p| push_new(&mut keys, (p.scene.as_str(), p.target.as_str())));
         let of = |(scene, target): (&str, &str)| {
             let mut own = self.points.iter().filter(|p| p.scene == scene && p.target == target);
-            let (first, last) = (own.next()?, own.next_back()?);
-            let ratio = fixed(last.mrays.median / first.mrays.median, 3);
+            let (first, last) = (own.next()?, own.next_back());
             let name = |p: &HistoryPoint| self.names.get(p.study).map_or("", String::as_str);
+            let Some(last) = last else {
+                let rate = number(first.mrays.median);
+                return Some(format!(
+                    "{target} on {scene}: {rate} Mrays/s at {}, the only study of it",
+                    name(first)
+                ));
+            };
+            let ratio = fixed(last.mrays.median / first.mrays.median, 3);
             Some(format!("{target} on {scene}: {ratio} of the rate of {} at {}", name(first), name(last)))
         };
         keys.into_iter().filter_map(of).collect()

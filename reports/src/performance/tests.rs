@@ -175,4 +175,8 @@ fn a_history_is_in_the_order_of_its_studies_and_names_commits() {
         assert!(plots[0].svg.contains(text), "{text}");
     }
     assert_eq!(history.sentences(), ["t, D on s: 2.000 of the rate of a at ccc"]);
+    assert_eq!(
+        History::of(&studies[1..2]).sentences(),
+        ["t, D on s: 10.00 Mrays/s at a, the only study of it"]
+    );
 }

@@ -150,6 +150,7 @@ fn mean(images: &[LinearImage]) -> LinearImage {
 mod tests {
     use super::super::tests::Noise;
     use super::super::{Pairing, compare_images};
+    use super::transform::Transform;
     use super::*;
 
     const SIDE: u32 = 96;
@@ -191,6 +192,7 @@ mod tests {
         assert_eq!(named(6, |x, y| picture(x, y).map(|v| v.powf(1.0 / 2.2))), "B is A at gamma 2.2");
         let scaled = named(7, |x, y| picture(x, y).map(|v| v * 2.0));
         assert!(scaled.starts_with("B is A times 2.00"), "{scaled}");
+        assert_eq!(Transform::Scaled(3e38).of_in_words("A"), "A times 3.00e38 (+127.82 stops)");
         let swapped = |x, y| {
             let [r, g, b] = picture(x, y);
             [b, g, r]

@@ -1,6 +1,7 @@
 //! Transforms of one image into another, and the error that each leaves.
 
 use super::phase::phase_shift;
+use crate::format::number;
 use crate::image_io::{LinearImage, srgb};
 
 /// A change that may have been made to an image.
@@ -135,7 +136,10 @@ impl Transform {
                 let names = order.map(|c| ["red", "green", "blue"][c]);
                 format!("with its channels as {}", names.join(", "))
             }
-            Transform::Scaled(factor) => format!("times {factor:.4} ({:+.2} stops)", factor.log2()),
+            Transform::Scaled(factor) if (1e-3..1e5).contains(&factor) => {
+                format!("times {factor:.4} ({:+.2} stops)", factor.log2())
+            }
+            Transform::Scaled(factor) => format!("times {} ({:+.2} stops)", number(factor), factor.log2()),
             Transform::Gamma(power, factor) if (factor - 1.0).abs() < 0.03 => {
                 format!("at gamma {:.1}", 1.0 / power)
             }
