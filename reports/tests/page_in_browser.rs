@@ -1,6 +1,6 @@
 //! The page in headless Chromium: a script uses it as a person would, and every error it raises is reported.
 //!
-//! The script, `page_in_browser.js`, is added to a copy of the page and writes what it found into the
+//! A script, such as `page_in_browser.js`, is added to a copy of the page and writes what it found into the
 //! document, which Chromium prints. Without Chromium the tests are skipped; `LOCKSTEP_CHROMIUM` names one
 //! that is not in `PATH`.
 
@@ -148,14 +148,19 @@ fn chromium() -> Option<PathBuf> {
 /// Opens a page with the script in it and returns what it reports: a line for each step, `ok` or `FAILED`
 /// first.
 fn used_in(browser: &Path, folder: &Path, page: &str) -> Vec<String> {
-    with_script_in(browser, folder, page, include_str!("page_in_browser.js"))
+    with_script_in(browser, folder, (page, ""), include_str!("page_in_browser.js"))
 }
 
-/// Opens a page with another script in it.
-fn with_script_in(browser: &Path, folder: &Path, page: &str, script: &str) -> Vec<String> {
+/// Opens a page at a fragment, such as `#pairs`, with another script in it.
+fn with_script_in(
+    browser: &Path,
+    folder: &Path,
+    (page, fragment): (&str, &str),
+    script: &str,
+) -> Vec<String> {
     let file = folder.join("instrumented.html");
     std::fs::write(&file, with_script(page, script)).unwrap();
-    opened(browser, folder, &file, (1280, 900))
+    opened(browser, folder, &format!("{}{fragment}", file.display()), (1280, 900))
 }
 
 /// Opens a page in a frame of a width with the script in it that looks at how it is laid out.
@@ -169,7 +174,7 @@ fn laid_out_in(browser: &Path, folder: &Path, page: &str, width: u32) -> Vec<Str
     );
     let file = folder.join("frame.html");
     std::fs::write(&file, frame).unwrap();
-    opened(browser, folder, &file, (1600, 1000))
+    opened(browser, folder, &file.display().to_string(), (1600, 1000))
 }
 
 /// The page with a script at its end and a catch for errors at its beginning.
@@ -181,14 +186,14 @@ fn with_script(page: &str, script: &str) -> String {
     page.replacen("<head>", &format!("<head>{catch}"), 1).replacen("</body>", &steps, 1)
 }
 
-/// Opens a file in a window of a size and returns the lines of what its script found.
-fn opened(browser: &Path, folder: &Path, file: &Path, (width, height): (u32, u32)) -> Vec<String> {
+/// Opens a file, or a place in it, in a window of a size and returns the lines of what its script found.
+fn opened(browser: &Path, folder: &Path, place: &str, (width, height): (u32, u32)) -> Vec<String> {
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
         .arg(format!("--window-size={width},{height}"))
         .args(["--virtual-time-budget=60000", "--enable-logging=stderr", "--dump-dom"])
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
-        .arg(format!("file://{}", file.display()))
+        .arg(format!("file://{place}"))
         .output()
         .unwrap();
     let dom = String::from_utf8_lossy(&output.stdout);
@@ -226,8 +231,53 @@ fn techniques_are_seen_from_near_by_pointer_and_by_key() {
     let mut log = RecordLog::resume(&dir.path().join(files::RECORDS)).unwrap().log;
     log.append(&[pyramid(dir.path())]).unwrap();
     let page = std::fs::read_to_string(write_report(dir.path()).unwrap().page).unwrap();
-    let lines = with_script_in(&browser, dir.path(), &page, include_str!("techniques_in_browser.js"));
+    let lines = with_script_in(&browser, dir.path(), (&page, ""), include_str!("techniques_in_browser.js"));
     assert!(lines.len() >= 8 && failed(&lines).is_empty(), "{}", lines.join("\n"));
+}
+
+/// What a link asks for that leads to a section of a page about one scene, target and level.
+const LINK: &str = "#pairs&scene=cornell&target=cpu-embree&spp=4";
+
+/// Opens a page by [`LINK`] and changes what it is about.
+fn linked_in(browser: &Path, folder: &Path, page: &str) -> Vec<String> {
+    with_script_in(browser, folder, (page, LINK), include_str!("choice_in_browser.js"))
+}
+
+/// The page of a study in which one target's name begins with another's and one level's with another's.
+fn alike(folder: &Path) -> String {
+    let targets = &["cpu", "cpu-embree", "opencl@pocl"];
+    write_study(folder, &Plan { targets, levels: &[1, 4, 16, 64], size: (96, 72), ..SMALL });
+    std::fs::read_to_string(write_report(folder).unwrap().page).unwrap()
+}
+
+#[test]
+fn the_page_is_about_the_scene_target_and_level_of_its_address() {
+    let Some(browser) = chromium() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let page = alike(dir.path());
+    let lines = linked_in(&browser, dir.path(), &page);
+    assert!(lines.len() >= 19 && failed(&lines).is_empty(), "{}", lines.join("\n"));
+}
+
+#[test]
+fn a_choice_that_is_lost_or_does_less_is_found() {
+    let Some(browser) = chromium() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let page = alike(dir.path());
+    let breaks = [
+        ("\nchooseByAddress();", "", "opens as its address says"),
+        ("targets.includes(choice.target)", "targets.some((t) => t.includes(choice.target))", "the groups"),
+        ("String(spp) === choice.spp", "String(spp).startsWith(choice.spp)", "what a link says"),
+        ("[...filters, ...chosen]", "filters.length ? filters : chosen", "beside the filter of a table"),
+        ("history.replaceState(", "history.pushState(", "no step in the history"),
+    ];
+    for (whole, broken, what) in breaks {
+        assert!(page.contains(whole), "{whole}");
+        let lines = linked_in(&browser, dir.path(), &page.replace(whole, broken));
+        let failed = failed(&lines);
+        let is_found = failed.iter().any(|line| line.contains(what));
+        assert!(is_found, "{broken} was not found:\n{}", lines.join("\n"));
+    }
 }
 
 #[test]
@@ -279,10 +329,17 @@ fn what_does_not_fit_is_found() {
         (".note { margin: .4rem 0 0;", ".note { font-size: 9px !important;", "10 px"),
         ("nav .theme { flex: none;", "nav .theme { position: absolute; left: 1rem;", "navigation"),
         ("--muted: #59636e;", "--muted: #d0d0d0;", "stands out"),
-    ];
-    for (whole, broken, what) in breaks {
+    ]
+    .map(|(whole, broken, what)| (1024, whole, broken, what));
+    let names = [
+        (".key + .key { left: 4.75rem;", ".key + .key { left: 0;"),
+        ("padding-right: .3rem; background: var(--ground);", "padding-right: .3rem;"),
+        (".key { position: sticky; left: 0; z-index: 1;", ".key { position: sticky; left: 0; z-index: -1;"),
+    ]
+    .map(|(whole, broken)| (400, whole, broken, "names stay in view"));
+    for (width, whole, broken, what) in breaks.into_iter().chain(names) {
         assert!(page.contains(whole), "{whole}");
-        let lines = laid_out_in(&browser, dir.path(), &page.replace(whole, broken), 1024);
+        let lines = laid_out_in(&browser, dir.path(), &page.replace(whole, broken), width);
         let failed = failed(&lines);
         assert!(
             failed.iter().any(|line| line.contains(what)),

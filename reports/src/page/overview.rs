@@ -295,7 +295,7 @@ pub(super) fn speed(study: &Study) -> Markup {
                     thead {
                         tr {
                             th scope="col" { "Target" }
-                            th.n scope="col" { "Million samples/s" }
+                            th.n scope="col" { "Msamples/s" }
                             th scope="col" { "Over " span.baseline { (rates[0].target) } }
                         }
                     }
