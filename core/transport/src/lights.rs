@@ -286,7 +286,7 @@ pub(crate) fn sample_environment(scene: &SceneData, words: [u32; 4]) -> LightSam
 }
 
 #[inline(always)]
-fn cell_pdf(scene: &SceneData, cell: u32) -> f32 {
+pub(crate) fn cell_pdf(scene: &SceneData, cell: u32) -> f32 {
     let cells = (scene.environment.grid_width * scene.environment.grid_height) as f32;
     scene.environment.pmf * scene.environment_alias[cell as usize].pmf * (cells * INV_FOUR_PI)
 }

@@ -17,6 +17,8 @@ enum MaterialBatch {
     Diffuse,
     /// In a batch of principled surfaces.
     Principled,
+    /// In a batch of diffuse surfaces under the sky.
+    Sky,
 }
 
 /// The triangles of an instance.
@@ -49,19 +51,24 @@ pub(crate) enum HitBatch {
     Diffuse([u32; 3], u32),
     /// The batch of principled surfaces.
     Principled,
+    /// The batch of diffuse surfaces under the sky.
+    Sky,
 }
 
 impl Batching {
-    /// The batches of a scene. Diffuse surfaces must be untextured and lit by untextured opaque triangles; principled ones
-    /// without layers and multiple scattering. Other integrators than path tracing have no batches, nor have scenes with
+    /// The batches of a scene. Diffuse surfaces must be lit by the environment alone, or be untextured and lit by untextured
+    /// opaque triangles; principled ones must have no layers and scatter light once. Other integrators than path tracing have no batches, nor have scenes with
     /// media or priorities of dielectrics.
     pub fn new(scene: &SceneData, settings: &Settings) -> Self {
         let is_path = settings.integrator == Integrator::Path;
         let allowed = is_path && !scene.has_media() && !scene.has_priorities();
         let is_lit_by_triangles =
             !scene.lights.is_empty() && scene.lights.iter().all(|l| is_plain_light(scene, l));
+        let is_lit_by_sky = scene.lights.iter().map(|light| light.kind).eq([LightKind::Environment as u32]);
         let of_material = |material: &Material| {
-            if allowed && is_lit_by_triangles && is_plain_diffuse(material) {
+            if allowed && is_lit_by_sky && material.kind == MaterialKind::Diffuse as u32 {
+                MaterialBatch::Sky
+            } else if allowed && is_lit_by_triangles && is_plain_diffuse(material) {
                 MaterialBatch::Diffuse
             } else if allowed && is_plain_principled(material) {
                 MaterialBatch::Principled
@@ -98,8 +105,11 @@ impl Batching {
         if hit.primitive & SPHERE_BIT != 0 {
             let mesh = &scene.meshes[scene.instances[hit.instance as usize].mesh as usize];
             let sphere = &scene.spheres[(mesh.first_sphere + (hit.primitive & !SPHERE_BIT)) as usize];
-            let is_principled = self.materials[sphere.material as usize] == MaterialBatch::Principled;
-            return if is_principled { HitBatch::Principled } else { HitBatch::None };
+            return match self.materials[sphere.material as usize] {
+                MaterialBatch::Principled => HitBatch::Principled,
+                MaterialBatch::Sky => HitBatch::Sky,
+                MaterialBatch::Diffuse | MaterialBatch::None => HitBatch::None,
+            };
         }
         let triangle = &scene.triangles[(instance.first_triangle + hit.primitive) as usize];
         match self.materials[triangle.material as usize] {
@@ -109,7 +119,8 @@ impl Batching {
                 HitBatch::Diffuse(triangle.vertices, triangle.material)
             }
             MaterialBatch::Principled => HitBatch::Principled,
-            _ => HitBatch::None,
+            MaterialBatch::Sky => HitBatch::Sky,
+            MaterialBatch::Diffuse | MaterialBatch::None => HitBatch::None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::integrators::PathState;
 use crate::simd::lane_keys::LaneKeys;
+use crate::simd::steps::DiffuseSurfaces;
 use crate::simd::{EIGHT, F32xN, LANES, Vec3xN};
 use lockstep_core::geometry::Hit;
 use lockstep_core::math::simd::F32x8;
@@ -29,13 +30,11 @@ impl Default for PendingPaths {
 pub(crate) struct GatheredHits {
     pub(crate) pending: PendingPaths,
     pub(crate) direction: Vec3xN,
-    pub(crate) throughput: Vec3xN,
     pub(crate) keys: LaneKeys,
     pub(crate) corners: [Vec3xN; 3],
     pub(crate) normals: [Vec3xN; 3],
     pub(crate) u: F32xN,
     pub(crate) v: F32xN,
-    pub(crate) base_color: Vec3xN,
 }
 
 impl GatheredHits {
@@ -55,10 +54,17 @@ impl GatheredHits {
         (self.u.0[lane], self.v.0[lane]) = (hit.u, hit.v);
     }
 
-    /// Gathers the data of the first `count` lanes.
+    /// Gathers the data of the first `count` lanes, throughputs and base colours into `surfaces`.
     #[inline(always)]
-    pub(crate) fn look_up<L: F32x8>(&mut self, scene: &SceneData, paths: &[PathState], count: usize) {
-        let Self { pending, direction, throughput, corners, normals, base_color, .. } = self;
+    pub(crate) fn look_up<L: F32x8>(
+        &mut self,
+        scene: &SceneData,
+        paths: &[PathState],
+        count: usize,
+        surfaces: &mut DiffuseSurfaces,
+    ) {
+        let Self { pending, direction, corners, normals, .. } = self;
+        let DiffuseSurfaces { throughput, base_color, .. } = surfaces;
         // Pad to a multiple of eight with the first lane
         let end = count.next_multiple_of(EIGHT).min(LANES);
         for lane in count..end {

@@ -1,7 +1,7 @@
 //! SIMD camera rays and shading: structure-of-arrays batches of `LANES` paths.
 //!
-//! Covers [`crate::integrators::generate`], [`shade_unrecorded`] at untextured diffuse surfaces, and the BSDFs of
-//! principled surfaces; of pairs of sub-paths, extensions from diffuse vertices and connections between them. Each step is
+//! Covers [`crate::integrators::generate`], [`shade_unrecorded`] at untextured diffuse surfaces and at diffuse surfaces under
+//! the sky, and the BSDFs of principled surfaces; of pairs of sub-paths, extensions from diffuse vertices and connections between them. Each step is
 //! one loop over the lanes, which the compiler vectorises. The operations are those of the scalar code, so the bits are the
 //! same. All other paths go through [`shade_unrecorded`].
 
@@ -14,13 +14,15 @@ use gather::GatheredHits;
 use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Hit, Ray};
 use lockstep_core::math::rng::{Block, SampleKey};
-use lockstep_core::math::simd::{self, Array8, F32x8, PortableF32x8};
+use lockstep_core::math::simd::{Array8, F32x8};
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::SceneData;
 use lockstep_core::scene::camera::CameraFrame;
 use principled::PrincipledBatch;
+use sky::{SkyBatch, SkyStep};
 use std::ops::ControlFlow;
-use steps::{Continuations, Interactions, LightSamples, ShadowRays};
+use steps::{Continuations, DiffuseSurfaces, LightSamples, ShadowRays};
+use widest::{Step, run_widest};
 
 mod batching;
 mod camera;
@@ -31,7 +33,9 @@ mod joins;
 mod lane_keys;
 mod principled;
 mod scatter;
+mod sky;
 mod steps;
+mod widest;
 
 pub use batching::Batching;
 pub use extensions::{Extension, ExtensionBatch};
@@ -120,11 +124,12 @@ impl Vec3xN {
 pub struct Batch {
     camera_rays: CameraRays,
     gathered: GatheredHits,
-    surface: Interactions,
+    surfaces: DiffuseSurfaces,
     light: LightSamples,
     shadow: ShadowRays,
     continuations: Continuations,
     principled: PrincipledBatch,
+    sky: SkyBatch,
 }
 
 /// The paths of a bounce that are to be shaded.
@@ -215,12 +220,18 @@ impl Batch {
                         count = 0;
                     }
                 }
-                batch if batch == HitBatch::Principled || batching.is_plain => {
+                batch if batch != HitBatch::None || batching.is_plain => {
                     match arrive::<true>(scene, settings, bounce, path, hit, &mut ()) {
                         ControlFlow::Break(ended) => output.push(index, &ended),
                         ControlFlow::Continue(arrival) if batch == HitBatch::Principled => {
                             if self.principled.put(scene, settings, bounce, index, path, &arrival) {
                                 self.step_principled(settings, bounce, paths, output);
+                            }
+                        }
+                        ControlFlow::Continue(arrival) if batch == HitBatch::Sky => {
+                            if self.sky.put(index, path, &arrival) {
+                                let batch = &mut self.sky;
+                                run_widest(SkyStep { batch, scene, settings, bounce, paths, output });
                             }
                         }
                         ControlFlow::Continue(arrival) => {
@@ -238,9 +249,13 @@ impl Batch {
         if !self.principled.is_empty() {
             self.step_principled(settings, bounce, paths, output);
         }
+        if !self.sky.is_empty() {
+            let batch = &mut self.sky;
+            run_widest(SkyStep { batch, scene, settings, bounce, paths, output });
+        }
     }
 
-    /// Shades a batch of principled surfaces with the widest instructions of the processor.
+    /// Shades a batch of principled surfaces.
     #[inline]
     fn step_principled(
         &mut self,
@@ -249,77 +264,52 @@ impl Batch {
         paths: &mut [PathState],
         output: &mut ShadeOutput,
     ) {
-        #[cfg(target_arch = "x86_64")]
-        if simd::has_avx512() {
-            // SAFETY: the processor has the features.
-            unsafe { self.evaluate_by_avx512() };
-        } else if simd::has_avx2() {
-            // SAFETY: as above.
-            unsafe { self.evaluate_by_avx2() };
-        } else {
-            self.principled.evaluate();
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        self.principled.evaluate();
+        run_widest(EvaluateStep(&mut self.principled));
         self.principled.finish(settings, bounce, paths, output);
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,avx512f,avx512vl,avx512dq,avx512bw")]
-    fn evaluate_by_avx512(&mut self) {
-        self.principled.evaluate();
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
-    fn evaluate_by_avx2(&mut self) {
-        self.principled.evaluate();
-    }
-
-    /// Shades a batch with the widest instructions of the processor.
+    /// Shades a batch of diffuse surfaces that triangles light.
     #[inline]
     fn step(&mut self, round: Round<'_>) {
-        #[cfg(target_arch = "x86_64")]
-        if simd::has_avx512() {
-            // SAFETY: the processor has the features.
-            return unsafe { self.step_by_avx512(round) };
-        } else if simd::has_avx2() {
-            // SAFETY: as above.
-            return unsafe { self.step_by_avx2(round) };
-        }
-        self.step_by::<PortableF32x8>(round);
+        run_widest(DiffuseStep { batch: self, round });
     }
+}
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,avx512f,avx512vl,avx512dq,avx512bw")]
-    fn step_by_avx512(&mut self, round: Round<'_>) {
-        self.step_by::<simd::Avx2F32x8>(round);
-    }
+/// Shades a batch of diffuse surfaces that triangles light.
+struct DiffuseStep<'a> {
+    batch: &'a mut Batch,
+    round: Round<'a>,
+}
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
-    fn step_by_avx2(&mut self, round: Round<'_>) {
-        self.step_by::<simd::Avx2F32x8>(round);
-    }
-
+impl Step for DiffuseStep<'_> {
     #[inline(always)]
-    fn step_by<L: F32x8>(&mut self, round: Round<'_>) {
-        let Self { gathered, surface, light, shadow, continuations, .. } = self;
-        let Round { scene, settings, bounce, count, paths, output } = round;
+    fn run<L: F32x8>(self) {
+        let Batch { gathered, surfaces, light, shadow, continuations, .. } = self.batch;
+        let Round { scene, settings, bounce, count, paths, output } = self.round;
         // Gather paths, vertices and materials
-        gathered.look_up::<L>(scene, paths, count);
+        gathered.look_up::<L>(scene, paths, count, surfaces);
         // Compute surface interactions
-        surface.compute(gathered);
+        surfaces.at.compute(gathered);
         // Draw random numbers
         gathered.keys.draw(settings, Block::Light.at(bounce), &mut light.words);
         gathered.keys.draw(settings, Block::Bsdf.at(bounce), &mut continuations.words);
         // Sample direct lighting
         light.pick::<L>(scene, count);
-        shadow.connect(settings, gathered, surface, light);
+        shadow.connect(settings, surfaces, light);
         // Sample the BSDF
-        continuations.scatter(settings, bounce, gathered, surface);
+        continuations.scatter(settings, bounce, surfaces);
         // Scatter the results, compacted
         output.scatter::<L>(shadow, continuations, &gathered.pending.paths, count, paths);
+    }
+}
+
+/// Evaluates and samples the BSDFs of a batch of principled surfaces.
+struct EvaluateStep<'a>(&'a mut PrincipledBatch);
+
+impl Step for EvaluateStep<'_> {
+    #[inline(always)]
+    fn run<L: F32x8>(self) {
+        self.0.evaluate();
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::bsdf::MIN_COSINE;
 use crate::simd::gather::GatheredHits;
+use crate::simd::sky::SkySamples;
 use crate::simd::{EIGHT, F32xN, LANES, U32xN, Vec3xN};
-use lockstep_core::geometry::{coordinate_scale, offset_origin, shadow_end, triangle_normal};
+use lockstep_core::geometry::{FAR, coordinate_scale, offset_origin, shadow_end, triangle_normal};
 use lockstep_core::math::rng::uniform;
 use lockstep_core::math::sampling::{cosine_hemisphere, frame, pick, power_heuristic, uniform_triangle};
 use lockstep_core::math::simd::F32x8;
@@ -21,6 +22,14 @@ pub(crate) struct Interactions {
     pub(crate) normal: Vec3xN,
     pub(crate) s: Vec3xN,
     pub(crate) t: Vec3xN,
+}
+
+/// Diffuse surfaces, and the throughputs of the paths that arrive at them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DiffuseSurfaces {
+    pub(crate) at: Interactions,
+    pub(crate) throughput: Vec3xN,
+    pub(crate) base_color: Vec3xN,
 }
 
 /// Sampled lights.
@@ -120,13 +129,8 @@ impl LightSamples {
 impl ShadowRays {
     /// Connects to points on triangle lights, as next-event estimation of the scalar path tracer does.
     #[inline(always)]
-    pub(crate) fn connect(
-        &mut self,
-        settings: &Settings,
-        gathered: &GatheredHits,
-        surface: &Interactions,
-        light: &LightSamples,
-    ) {
+    pub(crate) fn connect(&mut self, settings: &Settings, surfaces: &DiffuseSurfaces, light: &LightSamples) {
+        let DiffuseSurfaces { at: surface, throughput, base_color } = surfaces;
         let with_bsdf = settings.strategy == Strategy::Mis;
         let samples_lights = settings.strategy != Strategy::BsdfOnly;
         for i in 0..LANES {
@@ -146,8 +150,8 @@ impl ShadowRays {
             let z = dot(direction, surface.normal.at(i));
             let bsdf_pdf = if z <= 0.0 { 0.0 } else { z * INV_PI };
             let weight = if with_bsdf { power_heuristic(pdf, bsdf_pdf) } else { 1.0 };
-            let value = gathered.base_color.at(i) * bsdf_pdf;
-            let radiance = gathered.throughput.at(i) * value * light.radiance.at(i) * (weight / pdf);
+            let value = base_color.at(i) * bsdf_pdf;
+            let radiance = throughput.at(i) * value * light.radiance.at(i) * (weight / pdf);
             // Store the shadow ray; a lane without contribution is inactive
             let dark = (distance2 == 0.0) | (cosine <= 0.0) | (pdf <= 0.0) | (max_component(radiance) <= 0.0);
             let agrees = dot(surface.geometric.at(i), direction) * z > 0.0;
@@ -160,18 +164,44 @@ impl ShadowRays {
             self.origin.put(i, offset_origin(at, surface.geometric.at(i), direction, surface.scale.0[i]));
         }
     }
+
+    /// Connects to sampled directions of the environment, as next-event estimation of the scalar path tracer does.
+    #[inline(always)]
+    pub(crate) fn connect_to_sky(
+        &mut self,
+        settings: &Settings,
+        surfaces: &DiffuseSurfaces,
+        sky: &SkySamples,
+    ) {
+        let DiffuseSurfaces { at: surface, throughput, base_color } = surfaces;
+        let with_bsdf = settings.strategy == Strategy::Mis;
+        let samples_lights = settings.strategy != Strategy::BsdfOnly;
+        for i in 0..LANES {
+            // Evaluate the diffuse BSDF and the MIS weight
+            let (direction, pdf) = (sky.direction.at(i), sky.pdf.0[i]);
+            let z = dot(direction, surface.normal.at(i));
+            let bsdf_pdf = if z <= 0.0 { 0.0 } else { z * INV_PI };
+            let weight = if with_bsdf { power_heuristic(pdf, bsdf_pdf) } else { 1.0 };
+            let value = base_color.at(i) * bsdf_pdf;
+            let radiance = throughput.at(i) * value * sky.radiance.at(i) * (weight / pdf);
+            // Store the shadow ray; a lane without contribution is inactive
+            let dark = (pdf <= 0.0) | (max_component(radiance) <= 0.0);
+            let agrees = dot(surface.geometric.at(i), direction) * z > 0.0;
+            self.active.0[i] = u32::from(samples_lights & agrees & !dark);
+            self.direction.put(i, direction);
+            self.t_max.0[i] = FAR;
+            self.radiance.put(i, radiance);
+            let at = surface.position.at(i);
+            self.origin.put(i, offset_origin(at, surface.geometric.at(i), direction, surface.scale.0[i]));
+        }
+    }
 }
 
 impl Continuations {
     /// Samples the diffuse BSDF and applies Russian roulette.
     #[inline(always)]
-    pub(crate) fn scatter(
-        &mut self,
-        settings: &Settings,
-        bounce: u32,
-        gathered: &GatheredHits,
-        surface: &Interactions,
-    ) {
+    pub(crate) fn scatter(&mut self, settings: &Settings, bounce: u32, surfaces: &DiffuseSurfaces) {
+        let DiffuseSurfaces { at: surface, throughput, base_color } = surfaces;
         let roulette = settings.roulette_from.is_some_and(|first| bounce >= first);
         for i in 0..LANES {
             // Sample the cosine-weighted hemisphere
@@ -179,7 +209,7 @@ impl Continuations {
             let along = surface.s.at(i) * wi.x + surface.t.at(i) * wi.y + surface.normal.at(i) * wi.z;
             let direction = normalize(along);
             // Russian roulette
-            let throughput = gathered.throughput.at(i) * gathered.base_color.at(i);
+            let throughput = throughput.at(i) * base_color.at(i);
             let brightest = max_component(throughput);
             let survival = if roulette { min(brightest, 0.95) } else { 1.0 };
             // Store the extension ray

@@ -25,8 +25,13 @@ fn point(i: u32, stream: u32) -> Vec3 {
 /// Triangles under triangle lights: smooth and flat normals, coloured vertices, two-sided and one-sided
 /// lights, glass and metal, principled surfaces, spheres, and a transformed instance.
 fn builder() -> SceneBuilder {
+    builder_with_lamps(vec3(5.0, 4.0, 3.0))
+}
+
+/// [`builder`] with lamps of another radiance.
+fn builder_with_lamps(radiance: Vec3) -> SceneBuilder {
     let mut b = SceneBuilder::new("batch");
-    let lamp = |flags: u32| Material { emission: vec3(5.0, 4.0, 3.0), flags, ..Material::BLACK };
+    let lamp = |flags: u32| Material { emission: radiance, flags, ..Material::BLACK };
     let materials = [
         Material::diffuse([0.7, 0.5, 0.3]),
         Material::diffuse([0.0, 0.9, 0.0]),
@@ -38,7 +43,7 @@ fn builder() -> SceneBuilder {
         principled(0.2, 1.0, 0.0),
         principled(0.0, 0.3, 0.6),
         Material { flags: Material::MULTISCATTER, ..principled(0.7, 0.9, 0.0) },
-        Material { emission: vec3(0.5, 0.0, 0.1), ..principled(0.9, 0.0, 1.0) },
+        Material { emission: radiance * 0.1, ..principled(0.9, 0.0, 1.0) },
     ]
     .map(|material| b.material(material));
     let mut soup = MeshData::default();
@@ -99,9 +104,18 @@ fn surviving(path: &PathState, continues: bool) -> Option<PathState> {
     continues.then_some(*path)
 }
 
-/// Shades paths alone and in batches, which must leave the same; returns how many hits are in batches of diffuse and of
-/// principled surfaces, how many paths have shadow rays, and how many continue.
-fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> [usize; 4] {
+/// What was shaded: hits in batches, and paths that have shadow rays or continue.
+#[derive(Debug)]
+struct Counts {
+    diffuse: usize,
+    principled: usize,
+    sky: usize,
+    connected: usize,
+    continuing: usize,
+}
+
+/// Shades paths alone and in batches, which must leave the same.
+fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> Counts {
     let definition = BruteForce::new(scene);
     let start: Vec<PathState> = (0..2_000).map(|i| path(i, settings.sampler)).collect();
     let key = |path: &PathState| RayKey::extension(path.key, bounce);
@@ -143,12 +157,15 @@ fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> [usize; 4] {
         assert_eq!(surviving(together, expected.continues), surviving(alone, expected.continues), "path {i}");
         assert_eq!((together.radiance, together.key), (alone.radiance, alone.key), "path {i}");
     }
-    let batch = |hit| batching.of(scene, hit);
-    let diffuse = hits.iter().filter(|hit| matches!(batch(hit), HitBatch::Diffuse(..))).count();
-    let principled = hits.iter().filter(|hit| batch(hit) == HitBatch::Principled).count();
-    let connected = expected.iter().filter(|shaded| shaded.connection.is_some()).count();
-    let continuing = expected.iter().filter(|shaded| shaded.continues).count();
-    [diffuse, principled, connected, continuing]
+    let count =
+        |is_in: fn(HitBatch) -> bool| hits.iter().filter(|hit| is_in(batching.of(scene, hit))).count();
+    Counts {
+        diffuse: count(|batch| matches!(batch, HitBatch::Diffuse(..))),
+        principled: count(|batch| batch == HitBatch::Principled),
+        sky: count(|batch| batch == HitBatch::Sky),
+        connected: expected.iter().filter(|shaded| shaded.connection.is_some()).count(),
+        continuing: expected.iter().filter(|shaded| shaded.continues).count(),
+    }
 }
 
 #[test]
@@ -157,11 +174,11 @@ fn batched_shading_equals_scalar_shading() {
     for strategy in [Strategy::Mis, Strategy::LightOnly, Strategy::BsdfOnly] {
         for (bounce, roulette_from) in [(0, None), (1, Some(1)), (2, Some(3)), (3, None)] {
             let settings = Settings { strategy, roulette_from, seed: 77, ..Settings::default() };
-            let [diffuse, principled, connected, continuing] = shade_both(&scene, &settings, bounce);
-            assert!(diffuse > 200 && principled > 100, "{diffuse} diffuse, {principled} principled");
+            let counts = shade_both(&scene, &settings, bounce);
+            assert!(counts.diffuse > 200 && counts.principled > 100, "{counts:?}");
             let last = bounce == settings.bounces;
-            assert_eq!(connected > 0, !last && strategy != Strategy::BsdfOnly, "{connected} connected");
-            assert_eq!(continuing > 100, !last, "{continuing} continue");
+            assert_eq!(counts.connected > 0, !last && strategy != Strategy::BsdfOnly, "{counts:?}");
+            assert_eq!(counts.continuing > 100, !last, "{counts:?}");
         }
     }
 }
@@ -174,9 +191,38 @@ fn principled_surfaces_are_batched_under_every_light_and_sampler() {
     let scene = lit.build().unwrap();
     for sampler in Sampler::ALL {
         let settings = Settings { sampler, seed: 77, ..Settings::default() };
-        let [diffuse, principled, connected, continuing] = shade_both(&scene, &settings, 1);
-        assert_eq!(diffuse, 0, "diffuse batches sample triangles alone");
-        assert!(principled > 100 && connected > 100 && continuing > 100, "{principled} principled");
+        let counts = shade_both(&scene, &settings, 1);
+        assert_eq!(counts.diffuse + counts.sky, 0, "diffuse batches sample one kind of light");
+        assert!(counts.principled > 100 && counts.connected > 100 && counts.continuing > 100, "{counts:?}");
+    }
+}
+
+#[test]
+fn diffuse_surfaces_under_every_sky_are_batched() {
+    let texels = (0..12).map(|i| random(i, 9)).map(|[r, g, b, _]| [r, g, b]).collect();
+    let gradient = EnvironmentLight::Gradient {
+        zenith: vec3(0.2, 0.4, 0.9),
+        horizon: vec3(1.0, 0.5, 0.3),
+        ground: vec3(0.1, 0.2, 0.1),
+    };
+    let environments = [
+        EnvironmentLight::Constant(vec3(0.2, 0.3, 0.4)),
+        gradient,
+        EnvironmentLight::Image { width: 4, height: 3, texels, scale: Vec3::ONE, rotation: 0.3 },
+    ];
+    for environment in environments {
+        let mut under_sky = builder_with_lamps(Vec3::ZERO);
+        under_sky.environment = environment;
+        let scene = under_sky.build().unwrap();
+        for strategy in [Strategy::Mis, Strategy::LightOnly, Strategy::BsdfOnly] {
+            for sampler in Sampler::ALL {
+                let roulette_from = (sampler != Sampler::Pcg).then_some(1);
+                let settings = Settings { strategy, roulette_from, sampler, seed: 77, ..Settings::default() };
+                let counts = shade_both(&scene, &settings, 1);
+                assert!(counts.sky > 300 && counts.diffuse == 0 && counts.continuing > 100, "{counts:?}");
+                assert_eq!(counts.connected > 100, strategy != Strategy::BsdfOnly, "{counts:?}");
+            }
+        }
     }
 }
 
@@ -199,8 +245,8 @@ fn batched_camera_rays_equal_scalar_ones() {
 fn other_integrators_and_nested_dielectrics_have_no_batches() {
     let batched = |scene: &Scene, integrator| {
         let settings = Settings { integrator, seed: 77, ..Settings::default() };
-        let [diffuse, principled, ..] = shade_both(scene, &settings, 0);
-        diffuse + principled
+        let counts = shade_both(scene, &settings, 0);
+        counts.diffuse + counts.principled + counts.sky
     };
     let scene = builder().build().unwrap();
     assert!(batched(&scene, Integrator::Path) > 0);
