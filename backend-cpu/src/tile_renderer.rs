@@ -3,7 +3,7 @@
 use crate::intersector::Intersector;
 use crate::tally::Tally;
 use crate::tiling::Tile;
-use lockstep_core::film::quantize;
+use lockstep_core::film::{InvalidSamples, is_narrow, narrow_units, quantize};
 use lockstep_core::geometry::Hit;
 use lockstep_core::math::rng::{RayKey, SampleKey, dither};
 use lockstep_core::scene::Scene;
@@ -93,6 +93,43 @@ fn film_words(pixels: &[u32], sample: u32, seed: u32) -> [[u32; LANES]; 3] {
     words
 }
 
+/// Adds a sample of up to [`LANES`] pixels to their sums.
+#[inline(always)]
+fn add_samples(
+    sums: &mut [[i64; 3]],
+    paths: &[PathState],
+    words: &[[u32; LANES]; 3],
+    invalid: &mut InvalidSamples,
+) {
+    let mut radiance = [[0.0; LANES]; 3];
+    for (lane, path) in paths.iter().enumerate() {
+        for (channel, v) in radiance.iter_mut().zip(path.radiance.to_array()) {
+            channel[lane] = v;
+        }
+    }
+    // Round all lanes together where none is out of the ordinary
+    if radiance.as_flattened().iter().fold(true, |all, &v| all & is_narrow(v)) {
+        let mut units = [[0; LANES]; 3];
+        for (units, (radiance, words)) in units.iter_mut().zip(radiance.iter().zip(words)) {
+            for lane in 0..LANES {
+                units[lane] = narrow_units(radiance[lane], words[lane]);
+            }
+        }
+        for (lane, sum) in sums.iter_mut().enumerate() {
+            for (total, units) in sum.iter_mut().zip(&units) {
+                *total += i64::from(units[lane]);
+            }
+        }
+        return;
+    }
+    for (lane, (sum, path)) in sums.iter_mut().zip(paths).enumerate() {
+        let words = [words[0][lane], words[1][lane], words[2][lane], 0];
+        for (total, v) in sum.iter_mut().zip(quantize(path.radiance, words, invalid)) {
+            *total += v;
+        }
+    }
+}
+
 impl<S: Default> TileRenderer<S> {
     /// Adds the pass's samples to a tile, compiled for AVX2 where the processor has it. Both builds round
     /// alike.
@@ -140,14 +177,7 @@ impl<S: Default> TileRenderer<S> {
             let chunks = tile.sums.chunks_mut(LANES).zip(tile.pixels.chunks(LANES));
             for ((sums, pixels), paths) in chunks.zip(self.paths.chunks(LANES)) {
                 let dither = film_words(pixels, sample, job.settings.seed);
-                for (lane, (sum, path)) in sums.iter_mut().zip(paths).enumerate() {
-                    let [red, green, blue] = &dither;
-                    let words = [red[lane], green[lane], blue[lane], 0];
-                    let value = quantize(path.radiance, words, &mut tally.invalid);
-                    for (total, v) in sum.iter_mut().zip(value) {
-                        *total += v;
-                    }
-                }
+                add_samples(sums, paths, &dither, &mut tally.invalid);
             }
         }
         tally

@@ -73,9 +73,31 @@ pub fn tiled(i: u32, width: u32, height: u32) -> u32 {
 fn units(v: f32, limit: f32, word: u32) -> i64 {
     let exact = crate::math::clamp(v, 0.0, limit) * UNITS_PER_RADIANCE;
     let whole = exact as i64;
-    // Odd multiples of 2^-24, so that a subnormal fraction never matters; exact, from a float of 1 to 2
-    let threshold = f32::from_bits(0x3f80_0000 | word >> 9) - (1.0 - 1.0 / 16_777_216.0);
-    whole + i64::from(exact - whole as f32 > threshold)
+    whole + i64::from(exact - whole as f32 > threshold(word))
+}
+
+/// Radiance from which on a sample takes more than 31 bits.
+const NARROW_LIMIT: f32 = 256.0;
+
+/// True for a channel that [`narrow_units`] rounds: neither negative, nor too large, nor NaN.
+#[inline(always)]
+pub fn is_narrow(v: f32) -> bool {
+    (0.0..NARROW_LIMIT).contains(&v)
+}
+
+/// [`quantize`] of one channel of a sample for which [`is_narrow`] holds, in a form that compilers vectorise.
+#[inline(always)]
+pub fn narrow_units(v: f32, word: u32) -> i32 {
+    let exact = v * UNITS_PER_RADIANCE;
+    let whole = exact as i32;
+    whole + i32::from(exact - whole as f32 > threshold(word))
+}
+
+/// The fraction above which a channel is rounded up, from 2^-24 to 1 - 2^-24: odd multiples of 2^-24, so that a subnormal
+/// fraction never matters; exact, from a float of 1 to 2.
+#[inline(always)]
+fn threshold(word: u32) -> f32 {
+    f32::from_bits(0x3f80_0000 | word >> 9) - (1.0 - 1.0 / 16_777_216.0)
 }
 
 /// Quantises one sample's radiance to film units and counts invalid samples.
@@ -282,6 +304,16 @@ mod tests {
     }
 
     #[test]
+    fn extraordinary_channels_are_not_narrow() {
+        assert!(is_narrow(-0.0) && is_narrow(NARROW_LIMIT.next_down()));
+        assert_eq!(narrow_units(-0.0, 0), 0);
+        assert_eq!(narrow_units(NARROW_LIMIT.next_down(), UP[0]), i32::MAX - 127);
+        for v in [-1e-30, NARROW_LIMIT, f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+            assert!(!is_narrow(v), "{v}");
+        }
+    }
+
+    #[test]
     fn flawed_samples_are_counted_and_cannot_poison_a_sum() {
         let mut invalid = InvalidSamples::default();
         assert_eq!(quantize(vec3(f32::NAN, 1.0, 1.0), UP, &mut invalid), [0; 3]);
@@ -306,6 +338,10 @@ mod tests {
             let up = exact.fract() > threshold;
             prop_assert_eq!(units, exact.floor() as i64 + i64::from(up));
             prop_assert!(invalid.is_zero());
+            prop_assert_eq!(is_narrow(v), v < NARROW_LIMIT);
+            if is_narrow(v) {
+                prop_assert_eq!(i64::from(narrow_units(v, word)), units);
+            }
         }
 
         #[test]
