@@ -67,7 +67,9 @@ pub(crate) fn choose(
         return Ok(Some(*camera));
     }
     if cameras.is_empty() {
-        return Err(warnings.error("camera", format!("the camera `{wanted}` is asked for, and the file has none")));
+        return Err(
+            warnings.error("camera", format!("the camera `{wanted}` is asked for, and the file has none"))
+        );
     }
     let names = cameras.iter().map(|(name, _)| name.as_str());
     let hint =
