@@ -1,6 +1,6 @@
 use crate::{LoadOptions, builtins, load};
-use lockstep_core::{Error, Scene};
 use lockstep_core::scene::{Material, MaterialKind};
+use lockstep_core::{Error, Scene};
 use std::fs;
 
 const TRIANGLE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl grey\nf 1 2 3\n";
