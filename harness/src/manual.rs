@@ -53,4 +53,33 @@ mod tests {
             assert!(hidden.is_none(), "{}: {hidden:?} would stand in the synopsis alone", command.get_name());
         }
     }
+
+    #[test]
+    fn pages_of_the_repository_name_every_option() {
+        let pages = [
+            include_str!("../../README.md"),
+            include_str!("../README.md"),
+            include_str!("../TARGETS.md"),
+            include_str!("../together/README.md"),
+            include_str!("../together/CLUSTER.md"),
+            include_str!("../../reports/README.md"),
+            include_str!("../../scenes/README.md"),
+        ]
+        .concat();
+        let is_named = |word: &str| {
+            let follows = |(at, _): (usize, &str)| pages[at + word.len()..].chars().next();
+            let is_whole = |next: Option<char>| next.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '-');
+            pages.match_indices(word).map(follows).any(is_whole)
+        };
+        let mut commands = vec![Cli::command()];
+        while let Some(command) = commands.pop() {
+            commands.extend(command.get_subcommands().cloned());
+            for option in command.get_arguments() {
+                let Some(long) = option.get_long() else { continue };
+                let short = option.get_short().map(|letter| format!(" -{letter}"));
+                let named = is_named(&format!("--{long}")) || short.is_some_and(|short| is_named(&short));
+                assert!(named, "--{long} of {} is on no page", command.get_name());
+            }
+        }
+    }
 }

@@ -331,6 +331,23 @@ fn a_single_altered_pixel_of_a_finished_study_is_told_and_its_image_made_again()
 }
 
 #[test]
+fn maps_of_a_finished_study_that_are_cut_short_are_told_and_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let study = "study cornell -b cpu-bvh,null --spp 1..2 --size 16x16 --threads=1 -o s";
+    let study: Vec<&str> = study.split(' ').collect();
+    expect(dir.path(), &study, 1);
+    let map = dir.path().join("s/images/cornell.cpu-bvh.null.2spp.s0.flip.png");
+    let whole = std::fs::read(&map).unwrap();
+    std::fs::write(&map, &whole[..whole.len() / 2]).unwrap();
+    let name = map.file_name().unwrap().to_str().unwrap();
+    let (_, err) = expect(dir.path(), &["report", "s"], 0);
+    assert!(err.contains(name), "{err}");
+    let (_, err) = expect(dir.path(), &study, 1);
+    assert!(err.contains(name) && err.contains("it is made again"), "{err}");
+    assert!(std::fs::read(&map).unwrap() == whole);
+}
+
+#[test]
 fn a_recorded_film_that_was_altered_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let same = study(&["-o", "s"]);

@@ -235,7 +235,7 @@ fn techniques_are_seen_from_near_by_pointer_and_by_key() {
     assert!(lines.len() >= 8 && failed(&lines).is_empty(), "{}", lines.join("\n"));
 }
 
-/// What a link asks for that leads to a section of a page about one scene, target and level.
+/// A link to a section of a page that is about one scene, target and level.
 const LINK: &str = "#pairs&scene=cornell&target=cpu-embree&spp=4";
 
 /// Opens a page by [`LINK`] and changes what it is about.

@@ -34,6 +34,8 @@ mod toml_scene;
 mod view;
 mod warning;
 
+#[cfg(feature = "direct-displacement")]
+pub use displacement::direct::{Direct, Scratch};
 pub use limits::Limits;
 pub use loaded::{Choices, LoadOptions, LoadedScene, Notice};
 pub use registry::{Builtin, builtins, load};

@@ -134,30 +134,33 @@ impl MaterialOverrides {
 }
 
 impl MaterialOverride {
-    /// True when a lobe is asked for that only a material with layers has.
-    fn has_layers(&self) -> bool {
-        let numbers = [
-            self.specular_weight,
-            self.specular_roughness_anisotropy,
-            self.coat_weight,
-            self.coat_roughness,
-            self.coat_ior,
-            self.fuzz_weight,
-            self.fuzz_roughness,
-            self.thin_film_weight,
-            self.thin_film_thickness,
-            self.thin_film_ior,
-        ];
+    /// True when a clearcoat or a thin film is asked for, which principled surfaces and dielectrics have.
+    fn has_cover(&self) -> bool {
+        let coat = [self.coat_weight, self.coat_roughness, self.coat_ior];
+        let film = [self.thin_film_weight, self.thin_film_thickness, self.thin_film_ior];
+        coat.iter().chain(&film).any(Option::is_some)
+    }
+
+    /// True when a lobe is asked for that only a principled surface with layers has.
+    fn has_principled_layers(&self) -> bool {
+        let numbers =
+            [self.specular_weight, self.specular_roughness_anisotropy, self.fuzz_weight, self.fuzz_roughness];
         let colors = [self.specular_color, self.fuzz_color];
         numbers.iter().any(Option::is_some) || colors.iter().any(Option::is_some)
     }
 
     /// The mistake of keys that contradict each other.
     pub(crate) fn fault(&self) -> Option<&'static str> {
-        let other = !matches!(self.kind, None | Some(Kind::Principled));
-        (other && self.has_layers()).then_some(
-            "coat, fuzz and the weight, colour and anisotropy of specular need the kind `principled`",
-        )
+        match self.kind {
+            None | Some(Kind::Principled) => None,
+            Some(_) if self.has_principled_layers() => {
+                Some("fuzz and the weight, colour and anisotropy of specular need the kind `principled`")
+            }
+            Some(Kind::Diffuse | Kind::Conductor) if self.has_cover() => {
+                Some("coat and thin film need the kind `principled` or `dielectric`")
+            }
+            Some(_) => None,
+        }
     }
 
     /// Changes the layers of a material of this perceptual roughness by the parameters of OpenPBR; returns the
@@ -196,14 +199,16 @@ impl MaterialOverride {
         across.sqrt()
     }
 
-    /// Changes a material, and its layers, which the builder keeps. Layers that change nothing are none: a surface with
+    /// Changes a material, and its layers, which the builder keeps. A material without a kind of its own becomes
+    /// principled, unless it is a dielectric that only gets a cover. Layers that change nothing are none: a surface with
     /// layers is sampled otherwise, and has the albedo that their bounds leave.
     pub(crate) fn apply(&self, m: &mut Material, builder: &mut SceneBuilder) {
         self.apply_base(m);
-        if !self.has_layers() {
+        let (is_cover, is_principled) = (self.has_cover(), self.has_principled_layers());
+        if !(is_cover || is_principled) {
             return;
         }
-        if self.kind.is_none() {
+        if self.kind.is_none() && (is_principled || m.kind != MaterialKind::Dielectric as u32) {
             m.kind = MaterialKind::Principled as u32;
         }
         let mut layers = builder.layers_of(m).copied().unwrap_or(Layers::NONE);

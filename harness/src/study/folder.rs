@@ -21,6 +21,9 @@ use crate::output::say;
 /// Held while a program writes to the folder.
 const LOCK: &str = ".lockstep.lock";
 
+/// The quantities of the maps that a level leaves for each of its pairs.
+const LEVEL_MAPS: [&str; 3] = ["flip", "flip-hdr", "difference"];
+
 /// An open study folder.
 #[derive(Debug)]
 pub(crate) struct Folder {
@@ -31,6 +34,8 @@ pub(crate) struct Folder {
     timings: Vec<Timing>,
     tunings: Vec<Tune>,
     triaged: HashSet<[String; 3]>,
+    /// Pictures of where targets differ, by scene and samples per pixel.
+    maps: HashMap<(String, u32), Vec<PathBuf>>,
     /// Whether an interruption is recorded and no end after it.
     interrupted: bool,
     failed: HashMap<[String; 2], u32>,
@@ -77,6 +82,7 @@ impl Folder {
             timings: Vec::new(),
             tunings: Vec::new(),
             triaged: HashSet::new(),
+            maps: HashMap::new(),
             interrupted: false,
             failed: HashMap::new(),
             sound: RefCell::default(),
@@ -238,6 +244,11 @@ impl Folder {
         self.failed.get(&[scene.to_owned(), target.to_string()]).copied()
     }
 
+    /// The recorded pictures of where targets differ at a level.
+    pub(crate) fn maps(&self, scene: &str, spp: u32) -> &[PathBuf] {
+        self.maps.get(&(scene.to_owned(), spp)).map_or(&[], Vec::as_slice)
+    }
+
     /// Where the p-value map of a pair goes.
     pub(crate) fn p_map(&self, scene: &str, a: &str, b: &str, spp: u32) -> PathBuf {
         self.root.join(files::IMAGES).join(p_map_name(scene, a, b, spp))
@@ -250,6 +261,9 @@ impl Folder {
             Record::Tune(point) => self.tunings.push(point),
             Record::Divergence(found) if found.scope == DivergenceScope::DifferingPixels => {
                 self.triaged.insert([found.scene, found.a, found.b]);
+            }
+            Record::Map(map) if LEVEL_MAPS.contains(&map.quantity.as_str()) => {
+                self.maps.entry((map.scene, map.spp)).or_default().push(self.root.join(map.file));
             }
             Record::Note(note) => match Interruption::of(&note) {
                 Some(Interruption::Stopped | Interruption::Resumed) => self.interrupted = true,

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lockstep_reports::image_io::{
-    ImageKind, ImageName, LinearImage, ReadError, read_exr_metadata, read_image, read_png_metadata,
-    read_srgb8,
+    ImageKind, ImageName, LinearImage, ReadError, is_map_name, read_exr_metadata, read_image,
+    read_png_metadata, read_srgb8,
 };
 use lockstep_reports::records::{FilmHash, Record};
 use lockstep_reports::study::{Study, files};
@@ -58,7 +58,11 @@ pub(crate) fn faults(root: &Path, study: &Study) -> Vec<String> {
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     let of_study = |path: &Path| {
-        let name = ImageName::parse(path.file_name()?.to_str()?)?;
+        let file = path.file_name()?.to_str()?;
+        if is_map_name(file) {
+            return fault(path, None);
+        }
+        let name = ImageName::parse(file)?;
         if name.kind == ImageKind::Png && read_srgb8(path).is_err() {
             return None;
         }

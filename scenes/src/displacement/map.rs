@@ -74,6 +74,54 @@ impl Map {
         }
     }
 
+    /// Displacement at texture coordinates of a map of one component, by the operations of [`Self::at`].
+    #[cfg(feature = "direct-displacement")]
+    #[inline(always)]
+    pub(super) fn height(&self, u: f64, v: f64) -> f64 {
+        let x = u * self.tiles[0] * f64::from(self.width) - 0.5;
+        let y = v * self.tiles[1] * f64::from(self.height) - 0.5;
+        let (column, row) = (x.floor(), y.floor());
+        let left = self.inside(column as i32, self.width as i32);
+        let top = self.inside(row as i32, self.height as i32);
+        if left < 0 || top < 0 || left + 1 >= self.width as i32 || top + 1 >= self.height as i32 {
+            return self.height_at_edge(x, y);
+        }
+        // Four texels side by side
+        let at = top as usize * self.width as usize + left as usize;
+        let below = at + self.width as usize;
+        let (fx, fy) = (x - column, y - row);
+        let (a, b) = (f64::from(self.texels[at]), f64::from(self.texels[at + 1]));
+        let (c, d) = (f64::from(self.texels[below]), f64::from(self.texels[below + 1]));
+        let (upper, lower) = (a + fx * (b - a), c + fx * (d - c));
+        upper + fy * (lower - upper)
+    }
+
+    #[cfg(feature = "direct-displacement")]
+    #[cold]
+    fn height_at_edge(&self, x: f64, y: f64) -> f64 {
+        let [height] = self.bilinear::<1>([x, y]);
+        height
+    }
+
+    /// An index, of a map that is repeated brought inside it.
+    #[cfg(feature = "direct-displacement")]
+    #[inline(always)]
+    fn inside(&self, index: i32, size: i32) -> i32 {
+        if self.wrap != Wrap::Repeat || (index as u32) < size as u32 {
+            index
+        } else if size & (size - 1) == 0 {
+            index & (size - 1)
+        } else {
+            index.rem_euclid(size)
+        }
+    }
+
+    /// Bytes of the texels.
+    #[cfg(feature = "direct-displacement")]
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.texels[..])
+    }
+
     fn texel<const N: usize>(&self, column: i64, row: i64) -> [f64; N] {
         let column = wrap_index(column as i32, self.width, self.wrap as u32) as usize;
         let row = wrap_index(row as i32, self.height, self.wrap as u32) as usize;

@@ -4,6 +4,8 @@
 //! vector of the interpolated normal, along interpolated tangents, or along the mesh's axes. All arithmetic is in double
 //! precision and of operations that give the same bits on all hosts, and so are the triangles.
 
+#[cfg(feature = "direct-displacement")]
+pub(crate) mod direct;
 mod estimate;
 mod finish;
 mod map;
@@ -115,7 +117,7 @@ pub(crate) fn apply(
     let mut joints = vec![Joints::default(); list.len()];
     let mut made = vec![0; list.len()];
     for mut job in jobs {
-        let coarse = job.refine(list, limits, &mut made, warnings)?;
+        let coarse = job.refine(list, limits, &mut made, warnings, |_| {})?;
         for (i, coarse) in coarse.into_iter().enumerate() {
             joints[i].coarse += coarse;
         }
@@ -226,13 +228,15 @@ impl Job {
     }
 
     /// Cuts triangles until all keep their bound. Returns how many of each displacement do not, as many times as they
-    /// were cut. `made` counts the triangles of each over all meshes.
+    /// were cut. `made` counts the triangles of each over all meshes. `on_cut` is told the number of each triangle that
+    /// is cut, in order: the first half keeps it, the second takes the next free one.
     fn refine(
         &mut self,
         list: &[Displacement],
         limits: &Limits,
         made: &mut [u64],
         warnings: &Warnings,
+        mut on_cut: impl FnMut(u32),
     ) -> Result<Vec<usize>> {
         for face in self.surface.faces.iter().filter(|face| face.field != STILL) {
             made[face.field as usize] += 1;
@@ -257,6 +261,7 @@ impl Job {
                     self.surface.cut(f, &mut active);
                     // Of the two halves of each triangle, one is new.
                     for pair in active[first..].chunks_exact(2) {
+                        on_cut(pair[0]);
                         let field = self.surface.faces[pair[1] as usize].field as usize;
                         if let (Some(count), Some(one)) = (made.get_mut(field), list.get(field)) {
                             *count += 1;

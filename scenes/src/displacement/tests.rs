@@ -466,7 +466,7 @@ fn estimates_are_near_the_number_of_triangles() {
         let estimated = estimate::triangles(&job.surface, 0, &job.field(&one, 0));
         let list = [one];
         let mut made = [0];
-        job.refine(&list, &Limits::default(), &mut made, &warnings).unwrap();
+        job.refine(&list, &Limits::default(), &mut made, &warnings, |_| {}).unwrap();
         let ratio = estimated / made[0] as f64;
         assert_eq!(made[0], count(&job.surface, 0));
         assert!((0.75..1.35).contains(&ratio), "{estimated} for {}", made[0]);

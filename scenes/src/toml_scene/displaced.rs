@@ -2,12 +2,11 @@
 
 use super::document::Document;
 use super::{Files, Text};
-use crate::displacement::{self, Axes, Bound, Displacement, Map};
-use crate::loaded::LoadOptions;
+use crate::displacement::{Axes, Bound, Displacement, Map};
 use crate::overrides::{DisplacementTable, MaterialOverrides, VectorSpace, WrapKind};
 use crate::pixels::decode_numbers;
 use crate::warning::Warnings;
-use lockstep_core::scene::{SceneBuilder, Wrap};
+use lockstep_core::scene::Wrap;
 use lockstep_core::{Error, Result};
 use toml::Spanned;
 
@@ -20,16 +19,14 @@ const LINES: u32 = 1080;
 /// Most triangles of a material where a document names none.
 const MAX_TRIANGLES: u64 = 8_000_000;
 
-/// Displaces the triangles of materials that the document gives a map.
-pub(super) fn apply(
+/// Reads the displacement of materials that the document gives a map.
+pub(super) fn displacements(
     document: &Document,
     overrides: &MaterialOverrides,
     source: &Text<'_>,
     files: &Files<'_>,
-    builder: &mut SceneBuilder,
-    options: &LoadOptions,
     warnings: &mut Warnings,
-) -> Result<()> {
+) -> Result<Vec<Displacement>> {
     let mut list: Vec<Displacement> = Vec::new();
     for (change, materials) in document.materials.iter().zip(overrides.materials()) {
         let change = change.get_ref();
@@ -50,7 +47,7 @@ pub(super) fn apply(
             });
         }
     }
-    displacement::apply(&list, builder, &options.limits, options.notice, warnings)
+    Ok(list)
 }
 
 /// The bound that a table asks for; all its numbers are checked.

@@ -9,6 +9,7 @@ mod spheres;
 pub(crate) use bundled::BUNDLED;
 
 use crate::access::FileAccess;
+use crate::displacement::{self, Displacement};
 use crate::files::{name_of, read_file};
 use crate::finish::{add_missing_light, choose, in_file};
 use crate::loaded::{Contents, LoadOptions, LoadedScene};
@@ -21,15 +22,38 @@ use lockstep_core::{Error, Result};
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
+/// Makes a scene's displaced surfaces from its base surfaces.
+pub(crate) type Displace<'a> =
+    &'a mut dyn FnMut(&[Displacement], &mut SceneBuilder, &mut Warnings) -> Result<()>;
+
 /// Loads a `scene.toml` from disk.
 pub(crate) fn load_file(path: &Path, options: &LoadOptions) -> Result<LoadedScene> {
+    load_file_with(path, options, &mut |list, builder, warnings| tessellate(list, builder, options, warnings))
+}
+
+/// Displaces by triangles.
+fn tessellate(
+    list: &[Displacement],
+    builder: &mut SceneBuilder,
+    options: &LoadOptions,
+    warnings: &mut Warnings,
+) -> Result<()> {
+    displacement::apply(list, builder, &options.limits, options.notice, warnings)
+}
+
+/// Loads a `scene.toml` from disk, whose surfaces `displace` displaces.
+pub(crate) fn load_file_with(
+    path: &Path,
+    options: &LoadOptions,
+    displace: Displace<'_>,
+) -> Result<LoadedScene> {
     let bytes = options.limits.read(path)?;
     let name = path.to_string_lossy().into_owned();
     let text = String::from_utf8(bytes).map_err(|error| {
         Error::scene(&name, format!("byte {}", error.utf8_error().valid_up_to()), "the file is not UTF-8")
     })?;
     let source = Text { name: &name, text: &text };
-    load(&source, &name_of(path), path.parent(), options)
+    load_with(&source, &name_of(path), path.parent(), options, displace)
 }
 
 /// The text of a document with its name for messages.
@@ -56,13 +80,26 @@ impl Text<'_> {
     }
 }
 
-/// Loads a document. Relative paths are resolved against `folder` first, then against the folder with scene
-/// data.
+/// Loads a document, see [`load_with`].
 fn load(
     source: &Text<'_>,
     default_name: &str,
     folder: Option<&Path>,
     options: &LoadOptions,
+) -> Result<LoadedScene> {
+    load_with(source, default_name, folder, options, &mut |list, builder, warnings| {
+        tessellate(list, builder, options, warnings)
+    })
+}
+
+/// Loads a document, whose surfaces `displace` displaces. Relative paths are resolved against `folder` first, then against
+/// the folder with scene data.
+fn load_with(
+    source: &Text<'_>,
+    default_name: &str,
+    folder: Option<&Path>,
+    options: &LoadOptions,
+    displace: Displace<'_>,
 ) -> Result<LoadedScene> {
     let document = document::parse(source)?;
     let files = Files { folder, data: options.data_folder(), access: FileAccess::new(folder, options) };
@@ -129,7 +166,8 @@ fn load(
     let middle = builder.bounds().filter(|_| document.camera.is_none() && contents.cameras.is_empty());
     builder.camera = options.view.camera(builder.camera, middle.map(|[low, high]| (low + high) * 0.5));
     builder.camera.validate(source.name)?;
-    displaced::apply(&document, &overrides, source, &files, &mut builder, options, &mut warnings)?;
+    let list = displaced::displacements(&document, &overrides, source, &files, &mut warnings)?;
+    displace(&list, &mut builder, &mut warnings)?;
     let sky = options.view.environment(&options.limits)?;
     // A document that names a sky has the one that it names, black as well.
     if let Some(sky) = sky {

@@ -1,6 +1,6 @@
 use crate::{LoadOptions, builtins, load};
-use lockstep_core::Error;
 use lockstep_core::scene::{Material, MaterialKind};
+use lockstep_core::{Error, Scene};
 use std::fs;
 
 const TRIANGLE: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl grey\nf 1 2 3\n";
@@ -118,7 +118,8 @@ fn layers_are_given_by_the_parameters_of_openpbr() {
         &toml("coat_weight = 0\ncoat_roughness = 5\n"),
         "line 6, column 1: material `grey`: clearcoat roughness must lie",
     );
-    refused(&toml("kind = \"dielectric\"\ncoat_weight = 1\n"), "need the kind `principled`");
+    refused(&toml("kind = \"dielectric\"\nfuzz_weight = 1\n"), "need the kind `principled`");
+    refused(&toml("kind = \"diffuse\"\ncoat_weight = 1\n"), "need the kind `principled` or `dielectric`");
     refused(
         &toml("coat_weight = 2\n"),
         "line 6, column 1: material `grey`: clearcoat must lie between 0 and 1",
@@ -131,6 +132,41 @@ fn layers_are_given_by_the_parameters_of_openpbr() {
         &format!("{CAMERA}[[lights]]\nkind = \"point\"\nposition = [0, 0, 0]\nintensity = [1e9, 0, 0]\n"),
         "line 6, column 1: the light: needs finite vectors",
     );
+}
+
+#[test]
+fn dielectrics_are_covered_by_coats_and_thin_films() {
+    let keys = "coat_weight = 0.5, coat_roughness = 0.25, coat_ior = 2.0, thin_film_weight = 0.75, thin_film_thickness = 0.5";
+    let covered = |scene: &Scene, index: usize| {
+        let m = scene.materials[index];
+        let layers = scene.layers[m.layers as usize - 1];
+        assert_eq!((m.kind, m.ior), (MaterialKind::Dielectric as u32, 1.25));
+        assert!(layers.covers_glass(&m) && (layers.clearcoat_f0 - 1.0 / 9.0).abs() < 1e-6);
+        assert_eq!((layers.clearcoat, layers.clearcoat_roughness), (0.5, 0.25));
+        assert_eq!((layers.iridescence, layers.iridescence_thickness), (0.75, [500.0; 2]));
+    };
+    let ball = |keys: &str| {
+        let spheres = "[[spheres]]\ncenter = [0, 0, 0]\nradius = 1\nmaterial = ";
+        format!("{CAMERA}{spheres}{{ kind = \"dielectric\", ior = 1.25{keys} }}\n")
+    };
+    let scene = loaded(&ball(&format!(", {keys}"))).unwrap().scene;
+    covered(&scene, scene.spheres[0].material as usize);
+    let plain = loaded(&ball(", coat_weight = 0, thin_film_weight = 0")).unwrap().scene;
+    assert!(plain.layers.is_empty(), "neutral values make no layers");
+    // A file's dielectric stays one
+    let folder = tempfile::tempdir().unwrap();
+    let glass = "Camera \"perspective\"\nWorldBegin\nMakeNamedMaterial \"glass\" \"string type\" \"dielectric\" \
+                 \"float eta\" 1.25\nNamedMaterial \"glass\"\nShape \"sphere\"\n";
+    fs::write(folder.path().join("t.pbrt"), glass).unwrap();
+    let path = folder.path().join("t.toml");
+    let table = format!("file = \"t.pbrt\"\n[[materials]]\nname = \"glass\"\n{}\n", keys.replace(", ", "\n"));
+    fs::write(&path, &table).unwrap();
+    let scene = load(path.to_str().unwrap(), &LoadOptions::default()).unwrap().scene;
+    covered(&scene, scene.spheres[0].material as usize);
+    fs::write(&path, table + "fuzz_weight = 0.5\n").unwrap();
+    let scene = load(path.to_str().unwrap(), &LoadOptions::default()).unwrap().scene;
+    let fuzzy = scene.materials[scene.spheres[0].material as usize];
+    assert_eq!(fuzzy.kind, MaterialKind::Principled as u32, "layers that glass lacks");
 }
 
 #[test]

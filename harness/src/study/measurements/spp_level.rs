@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use lockstep_core::Scene;
+use lockstep_core::{Scene, TargetId};
 use lockstep_reports::image_io::ImageKind;
 use lockstep_reports::records::{Difference, Record};
 
@@ -47,7 +47,10 @@ impl Measurement for SppLevel<'_> {
         }
         let of_pair = |(a, b): (usize, usize)| Key::of(pair_key(level, &targets[a], &targets[b]));
         let places = compared_pairs(lab.plan.across_integrators, &targets.iter().collect::<Vec<_>>());
-        keys.extend(places.into_iter().map(of_pair));
+        keys.extend(places.iter().copied().map(of_pair));
+        if level.seed == lab.plan.settings.seed {
+            keys.extend(self.map_keys(lab, &targets, &places));
+        }
         for id in &targets {
             if level.seed == lab.plan.settings.seed {
                 let film = lab.folder.film_hash(&level::film_record(level, id, "")).map(str::to_owned);
@@ -120,6 +123,20 @@ impl Measurement for SppLevel<'_> {
 }
 
 impl SppLevel<'_> {
+    /// The maps of pairs: those that are recorded, and those of p-values that are there. Those over several seeds are not
+    /// the level's.
+    fn map_keys(&self, lab: &Lab<'_>, targets: &[TargetId], places: &[(usize, usize)]) -> Vec<Key> {
+        let (scene, spp) = (self.level.scene, self.level.to);
+        let p_map = |&(a, b): &(usize, usize)| {
+            let [a, b] = [a, b].map(|place| targets[place].to_string());
+            lab.folder.p_map(scene, &a, &b, spp)
+        };
+        let own: &[(usize, usize)] = if lab.plan.further_seeds().is_empty() { places } else { &[] };
+        let p_maps = own.iter().map(p_map).filter(|path| path.exists());
+        let maps = lab.folder.maps(scene, spp).iter().cloned().chain(p_maps);
+        maps.map(|path| Key::Image { path, film: None }).collect()
+    }
+
     /// A target that renders the same samples again must make the same film. Programs promise nothing.
     fn check_repeat(&self, lab: &Lab<'_>, outcome: &Outcome) -> Result<(), Failure> {
         let level = &self.level;
