@@ -14,14 +14,17 @@ use lockstep_core::merging::Merging;
 use lockstep_core::splat::{MERGED, MergeSum, Technique, quantize};
 use lockstep_core::{MergeSums, Rays};
 use lockstep_transport::integrators::bidirectional::{
-    CameraPath, Connection, LightPath, Photon, Techniques, Vertex, to_camera, to_light,
+    CameraPath, Connection, LightPath, Photon, Techniques, Vertex,
 };
-use lockstep_transport::simd::{Extension, ExtensionBatch, Join, JoinBatch, JoinVertices};
+use lockstep_transport::simd::{
+    Extension, ExtensionBatch, Join, JoinBatch, JoinVertices, LensConnectionBatch, LensConnections,
+    LightConnectionBatch, LightConnections, VertexBatch,
+};
 use std::time::Instant;
 
-/// Pairs that each step of shading takes together: enough that reads of photons do not wait for each other, few enough that
-/// their vertices stay in the L1 cache.
-const BATCH: usize = 32;
+/// Pairs that each step of shading takes together: enough to fill the lanes of most batches and that reads of photons do not
+/// wait for each other, few enough that their vertices stay in the L1 cache.
+const BATCH: usize = 128;
 
 /// Connections from one whose pixel is asked for to the one that adds to it.
 const AHEAD: usize = 16;
@@ -43,8 +46,10 @@ pub(crate) struct PairRenderer<S> {
     vertices: Vec<Vertex>,
     /// Working memory of extensions.
     batch: ExtensionBatch,
-    /// Working memory of connections.
+    /// Working memory of connections between sub-paths, to lights and to the lens.
     joins: JoinBatch,
+    lights: LightConnectionBatch,
+    lens: LensConnectionBatch,
     /// Vertices and photons of the light sub-paths.
     lit: LitTile,
     /// Sums of the pairs for their own pixels, which no other thread adds to meanwhile.
@@ -66,11 +71,11 @@ pub(crate) struct PairRenderer<S> {
 pub(crate) struct LitTile {
     /// Vertices of all pairs, one after another as they were reached; empty where sub-paths are not connected.
     vertices: Vec<Vertex>,
-    /// Places of a pair's vertices among them, by pair and bounce. Those beyond the length of a pair's sub-path are of
+    /// Vertices that can be connected, in order, each pair's from a place of its own on. Entries behind a pair's last are of
     /// earlier samples.
-    places: Vec<u32>,
-    /// Lengths of the pairs' light sub-paths, in vertices.
-    light_lengths: Vec<u32>,
+    ends: Vec<LightEnd>,
+    /// Numbers of such vertices, by pair.
+    end_counts: Vec<u32>,
     /// Photons; empty where there are no merges.
     pub(crate) photons: Vec<Photon>,
 }
@@ -78,16 +83,34 @@ pub(crate) struct LitTile {
 impl LitTile {
     /// Bytes of a pair of up to so many bounces.
     pub(crate) fn bytes_per_pair(techniques: Techniques, bounces: u32) -> u64 {
-        let vertex = if techniques.connect() { size_of::<Vertex>() + size_of::<u32>() } else { 0 };
+        let vertex = if techniques.connect() { size_of::<Vertex>() + size_of::<LightEnd>() } else { 0 };
         u64::from(bounces) * vertex as u64
     }
 
-    /// The places of the vertices of a pair's light sub-path of up to so many bounces.
+    /// The vertices of a pair's light sub-path of up to so many bounces that can be connected.
     #[inline(always)]
-    fn of_pair(&self, pair: u32, bounces: u32) -> &[u32] {
+    fn of_pair(&self, pair: u32, bounces: u32) -> &[LightEnd] {
         let first = (pair * bounces) as usize;
-        &self.places[first..first + self.light_lengths[pair as usize] as usize]
+        &self.ends[first..first + self.end_counts[pair as usize] as usize]
     }
+
+    /// Notes a vertex that can be connected.
+    #[inline(always)]
+    fn push_end(&mut self, pair: u32, bounces: u32, end: LightEnd) {
+        let count = &mut self.end_counts[pair as usize];
+        self.ends[(pair * bounces + *count) as usize] = end;
+        *count += 1;
+    }
+}
+
+/// A vertex of a light sub-path that can be connected, as the choice of its connections needs it.
+#[derive(Clone, Copy, Debug, Default)]
+struct LightEnd {
+    /// The vertex's index among the tile's.
+    vertex: u32,
+    /// The bounce of the ray that led to it.
+    bounce: u16,
+    batch: VertexBatch,
 }
 
 /// A connection to be tested for occlusion.
@@ -121,6 +144,8 @@ impl<S: Default> Default for PairRenderer<S> {
             vertices: Vec::new(),
             batch: ExtensionBatch::default(),
             joins: JoinBatch::default(),
+            lights: LightConnectionBatch::default(),
+            lens: LensConnectionBatch::default(),
             lit: LitTile::default(),
             own: Vec::new(),
             shadow_rays: Vec::new(),
@@ -295,9 +320,10 @@ impl<S: Default> PairRenderer<S> {
         self.lit.photons.clear();
         self.lit.vertices.clear();
         if job.techniques.connect() {
-            self.lit.places.resize(pixels.len() * job.pass.settings.bounces as usize, 0);
-            self.lit.light_lengths.clear();
-            self.lit.light_lengths.resize(pixels.len(), 0);
+            let ends = pixels.len() * job.pass.settings.bounces as usize;
+            self.lit.ends.resize(ends, LightEnd::default());
+            self.lit.end_counts.clear();
+            self.lit.end_counts.resize(pixels.len(), 0);
         }
         // Sample emission for every pixel; pairs without light stay inactive
         for (pair, &pixel) in (0..).zip(pixels) {
@@ -333,48 +359,53 @@ impl<S: Default> PairRenderer<S> {
     /// surviving sub-paths active.
     fn shade_light_paths<I>(&mut self, job: &PairJob<'_, I>, bounce: u32, tally: &mut Tally) {
         let start = Instant::now();
-        let Self { light_paths, active, hits, arrived, vertices, batch, lit, shadow_rays, .. } = self;
+        let Self { light_paths, active, hits, arrived, vertices, batch, lens, lit, shadow_rays, .. } = self;
         let (settings, ratios) = (&job.pass.settings, job.merging.ratios);
         let mut kept = 0;
         for first in (0..active.len()).step_by(BATCH) {
             // Compute the vertices at the hits, where they are kept for connections
-            let vertices = if job.techniques.connect() { &mut lit.vertices } else { &mut *vertices };
+            arrived.clear();
             if !job.techniques.connect() {
                 vertices.clear();
             }
-            arrived.clear();
-            let before = vertices.len();
+            let all = if job.techniques.connect() { &mut lit.vertices } else { &mut *vertices };
+            let before = all.len();
             for i in first..active.len().min(first + BATCH) {
                 let pair = active[i];
                 let Some(path) = &light_paths[pair as usize] else { continue };
-                if let Some(vertex) = path.arrive(job.pass.scene, bounce, &hits[i], ratios) {
+                if path.arrive(job.pass.scene, bounce, &hits[i], ratios, all) {
                     arrived.push(pair);
-                    vertices.push(vertex);
                 }
             }
-            let reached = || arrived.iter().zip(&vertices[before..]);
 
             // Queue the connections to the camera
             if job.techniques.connect_to_camera() {
-                for (&pair, vertex) in reached() {
-                    let Some(LightPath { key, .. }) = light_paths[pair as usize] else { continue };
-                    if let Some(connection) = to_camera(&job.pass.camera, key, bounce, vertex, ratios) {
-                        let ray_key = RayKey::connection(key, connection.technique.index());
-                        let target = SplatTarget::Film(connection.pixel);
-                        shadow_rays.push(ShadowRay::new(&connection, target, ray_key, job.techniques));
+                let key =
+                    |i: usize| light_paths[arrived[i] as usize].map(|path| path.key).unwrap_or_default();
+                let camera = &job.pass.camera;
+                let constants = LensConnections { camera, settings, bounce, ratios };
+                lens.connect(constants, &all[before..], key, |i, connection| {
+                    let ray_key = RayKey::connection(key(i), connection.technique.index());
+                    let target = SplatTarget::Film(connection.pixel);
+                    shadow_rays.push(ShadowRay::new(&connection, target, ray_key, job.techniques));
+                });
+            }
+
+            // Note the vertices for connections, and keep the photons for merges
+            if job.techniques.connect() {
+                for (index, &pair) in (before..).zip(arrived.iter()) {
+                    let vertex = &lit.vertices[index];
+                    if !vertex.is_specular() {
+                        let (vertex, batch) = (index as u32, VertexBatch::of(vertex));
+                        let end = LightEnd { vertex, bounce: bounce as u16, batch };
+                        lit.push_end(pair, settings.bounces, end);
                     }
                 }
             }
-
-            // Note the places of the vertices, and keep the photons for merges
-            if job.techniques.connect() {
-                for (place, &pair) in (before as u32..).zip(arrived.iter()) {
-                    lit.places[(pair * settings.bounces + bounce) as usize] = place;
-                    lit.light_lengths[pair as usize] = bounce + 1;
-                }
-            }
+            let vertices = if job.techniques.connect() { &lit.vertices } else { &*vertices };
             if job.techniques.merge() {
-                lit.photons.extend(reached().filter_map(|(_, vertex)| Photon::new(vertex, bounce)));
+                lit.photons
+                    .extend(vertices[before..].iter().filter_map(|vertex| Photon::new(vertex, bounce)));
             }
 
             // Sample the BSDF, and compact the surviving sub-paths
@@ -410,7 +441,7 @@ impl<S: Default> PairRenderer<S> {
     ) {
         let start = Instant::now();
         let Self { camera_paths, active, hits, arrived, vertices, lit, own, shadow_rays, .. } = self;
-        let Self { batch, joins, points, search, .. } = self;
+        let Self { batch, joins, lights, points, search, .. } = self;
         let (scene, settings) = (job.pass.scene, &job.pass.settings);
         let last = bounce == job.techniques.camera_bounces(settings.bounces);
         let mut kept = 0;
@@ -422,37 +453,52 @@ impl<S: Default> PairRenderer<S> {
                 let path = &camera_paths[pair as usize];
 
                 // Add the emission of the hit, weighted against the other techniques
-                let (emitted, vertex) = path.arrive(scene, bounce, last, &hits[i]);
+                let (emitted, goes_on) = path.arrive(scene, bounce, last, &hits[i], vertices);
                 if max_component(emitted.value) > 0.0 {
                     let technique = Technique { light: 0, camera: bounce + 2 };
                     let weight = job.techniques.emission_weight(emitted.weight, path.specular);
                     let radiance = emitted.value * weight;
                     add(&mut own[pair as usize], quantize(radiance, path.key, technique, &mut tally.invalid));
                 }
-                if let Some(vertex) = vertex {
+                if goes_on {
                     arrived.push(pair);
-                    vertices.push(vertex);
                 }
             }
 
             // Queue the connections to lights and to light sub-paths
             if job.techniques.connect() {
-                for (&pair, vertex) in arrived.iter().zip(vertices.iter()) {
-                    job.queue_light(pair, camera_paths[pair as usize].key, bounce, vertex, shadow_rays);
-                }
+                let ratios = job.merging.ratios;
                 let key = |camera: u32| camera_paths[arrived[camera as usize] as usize].key;
-                let ends =
-                    JoinVertices { light: &lit.vertices, camera: vertices, ratios: job.merging.ratios };
+                let constants = LightConnections { scene, settings, bounce, ratios };
+                lights.connect(
+                    constants,
+                    vertices,
+                    |i| key(i as u32),
+                    |i, connection| {
+                        let (key, target) =
+                            (RayKey::shadow(key(i as u32), bounce), SplatTarget::Own(arrived[i]));
+                        shadow_rays.push(ShadowRay::new(&connection, target, key, job.techniques));
+                    },
+                );
+                let ends = JoinVertices { light: &lit.vertices, camera: vertices, ratios };
                 let mut queue = |camera: u32, connection: Connection| {
                     let ray_key = RayKey::connection(key(camera), connection.technique.index());
                     let target = SplatTarget::Own(arrived[camera as usize]);
                     shadow_rays.push(ShadowRay::new(&connection, target, ray_key, job.techniques));
                 };
                 for (camera, &pair) in (0..).zip(arrived.iter()) {
-                    let places = lit.of_pair(pair, settings.bounces);
-                    for (index, &light) in (2..=settings.bounces - bounce).zip(places) {
-                        let technique = Technique { light: index, camera: bounce + 2 };
-                        joins.push(ends, Join { light, camera, technique }, key, &mut queue);
+                    let vertex = &vertices[camera as usize];
+                    if vertex.is_specular() {
+                        continue;
+                    }
+                    let batch = VertexBatch::of(vertex);
+                    for end in lit.of_pair(pair, settings.bounces) {
+                        let technique = Technique { light: u32::from(end.bounce) + 2, camera: bounce + 2 };
+                        if technique.light + bounce > settings.bounces {
+                            break;
+                        }
+                        let (light, batch) = (end.vertex, end.batch.max(batch));
+                        joins.push(ends, Join { light, camera, batch, technique }, key, &mut queue);
                     }
                 }
                 joins.finish(ends, key, &mut queue);
@@ -559,22 +605,6 @@ impl<S: Default> PairRenderer<S> {
 }
 
 impl<I> PairJob<'_, I> {
-    /// Queues the connection of a vertex of a camera sub-path to a light.
-    #[inline(always)]
-    fn queue_light(
-        &self,
-        pair: u32,
-        key: SampleKey,
-        bounce: u32,
-        vertex: &Vertex,
-        shadow_rays: &mut Vec<ShadowRay>,
-    ) {
-        if let Some(connection) = to_light(self.pass.scene, key, bounce, vertex, self.merging.ratios) {
-            let key = RayKey::shadow(key, bounce);
-            shadow_rays.push(ShadowRay::new(&connection, SplatTarget::Own(pair), key, self.techniques));
-        }
-    }
-
     /// The sum, in film units, of the merges of all photons within the radius with a vertex of a camera sub-path.
     #[inline(always)]
     fn merge<'p, S: Sum>(

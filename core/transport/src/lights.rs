@@ -57,8 +57,21 @@ pub fn sample(
         r.light = index;
         r.light_words = words;
     });
-    // Sample a direction towards it
-    let light = &scene.lights[index as usize];
+    sample_one(scene, &scene.lights[index as usize], p, scale, words, key, bounce)
+}
+
+/// Samples a direction towards a light from the point `p`, whose coordinates `scale` bounds, for the words by which the light
+/// was picked.
+#[inline(always)]
+pub(crate) fn sample_one(
+    scene: &SceneData,
+    light: &Light,
+    p: Vec3,
+    scale: f32,
+    words: [u32; 4],
+    key: SampleKey,
+    bounce: u32,
+) -> LightSample {
     let u = uniform(words[2]);
     let v = uniform(words[3]);
     if light.kind == LightKind::Triangle as u32 {

@@ -62,7 +62,7 @@ impl PairSink for Recorded {
     }
 
     fn camera_vertex(&mut self, bounce: u32, vertex: &Vertex) {
-        self.camera.push((self.key, bounce, *vertex));
+        self.camera.push((self.key, bounce, vertex.clone()));
     }
 
     fn contribution(&mut self, connection: &Connection, reached: bool) {

@@ -29,11 +29,11 @@ struct Recorded {
 
 impl PairSink for Recorded {
     fn light_vertex(&mut self, _bounce: u32, vertex: &Vertex) {
-        self.light.push(*vertex);
+        self.light.push(vertex.clone());
     }
 
     fn camera_vertex(&mut self, _bounce: u32, vertex: &Vertex) {
-        self.camera.push(*vertex);
+        self.camera.push(vertex.clone());
     }
 
     fn contribution(&mut self, connection: &Connection, _reached: bool) {

@@ -1014,7 +1014,9 @@ fn light_path(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
         path.partial = partial;
         let ray_key = RayKey::light_extension(key, bounce);
         let hit = fixture.bvh.closest_hit(scene, &path.ray, ray_key, &mut Scratch::default());
-        vertex = path.arrive(scene, bounce, &hit, ratios);
+        let mut vertices = Vec::new();
+        path.arrive(scene, bounce, &hit, ratios, &mut vertices);
+        vertex = vertices.pop();
         if let Some(vertex) = &vertex {
             lens = bidirectional::to_camera(&x.camera(), key, bounce, vertex, ratios);
             continues = path.extend(&with_roulette(x), bounce, vertex, ratios);
@@ -1034,7 +1036,9 @@ fn camera_path(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
     let ratios = MergeRatios { merge: x.f(29), connect: x.f(30) };
     let ray_key = RayKey::extension(key, bounce);
     let hit = fixture.bvh.closest_hit(scene, &path.ray, ray_key, &mut Scratch::default());
-    let (emitted, vertex) = path.arrive(scene, bounce, x.u(17) & 7 == 0, &hit);
+    let mut vertices = Vec::new();
+    let (emitted, _) = path.arrive(scene, bounce, x.u(17) & 7 == 0, &hit, &mut vertices);
+    let vertex = vertices.pop();
     let (mut light, mut continues) = (None, false);
     if let Some(vertex) = &vertex {
         light = bidirectional::to_light(scene, key, bounce, vertex, ratios);
@@ -1069,7 +1073,7 @@ fn photon_merge(fixture: &Fixture, x: In<'_>, out: &mut Out<'_>) {
     let (light, camera) = two_vertices(fixture, x, 10, x.key(22), [partial(25), partial(28)], merging.ratios);
     let pair = light.zip(camera).filter(|(_, camera)| !camera.is_specular());
     let found = pair.and_then(|(light, camera)| Some((Photon::new(&light, x.u(31))?, camera)));
-    let photon = found.map(|(photon, _)| photon).unwrap_or_default();
+    let photon = found.as_ref().map(|(photon, _)| *photon).unwrap_or_default();
     let merge = found.and_then(|(photon, camera)| photon.merge(&camera, &merging));
     [photon.position, photon.from, photon.throughput].into_iter().for_each(|v| out.v(v));
     out.f(photon.vcm);
@@ -1109,8 +1113,10 @@ fn two_vertices(
     let light_hit = fixture.bvh.closest_hit(scene, &of_light.ray, light_key, scratch);
     let camera_key = RayKey::extension(key, 1);
     let camera_hit = fixture.bvh.closest_hit(scene, &of_camera.ray, camera_key, scratch);
-    let light = of_light.arrive(scene, 1, &light_hit, ratios);
-    let (_, camera) = of_camera.arrive(scene, 1, false, &camera_hit);
+    let (mut light, mut camera) = (Vec::new(), Vec::new());
+    of_light.arrive(scene, 1, &light_hit, ratios, &mut light);
+    of_camera.arrive(scene, 1, false, &camera_hit, &mut camera);
+    let (light, camera) = (light.pop(), camera.pop());
     (light, camera)
 }
 

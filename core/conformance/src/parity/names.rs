@@ -261,6 +261,7 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("bsdf_principled::PrincipledTerms::evaluate", "the terms of a batch, on processors alone"),
     ("bsdf_principled::PrincipledTerms::sample", "inline in bsdf_principled_sample"),
     ("bsdf_principled::terms_by", "inline in bsdf_principled_terms"),
+    ("lights::sample_one", "inline in lights_sample"),
     ("direct_light::sample_light", "inline in direct_light_connect_to_light"),
     ("path::arrive", "inline in path_shade"),
     ("path::leave", "inline in path_shade"),

@@ -1,20 +1,19 @@
-//! Extensions of light and camera sub-paths from diffuse vertices, as [`Vertex::extend`] computes them.
+//! Extensions of light and camera sub-paths from vertices, as [`Vertex::extend`] computes them.
 
-use crate::bsdf::MIN_COSINE;
+use crate::bsdf::{MIN_COSINE, PrincipledTerms};
 use crate::integrators::bidirectional::weights::PartialWeights;
 use crate::integrators::bidirectional::{Scattered, Vertex};
-use crate::simd::diffuse_vertices::{Cosines, DiffuseVertices, Partial};
-use crate::simd::lane_keys::LaneKeys;
+use crate::simd::due::Due;
+use crate::simd::vertex_lanes::{Cosines, Facings, Partial, VertexBatch, VertexLanes};
+use crate::simd::widest::{Step, run_widest};
 use crate::simd::{LANES, U32xN, Vec3xN};
 use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Ray, offset_origin};
 use lockstep_core::math::rng::{Block, SampleKey, draw, uniform};
 use lockstep_core::math::sampling::{cosine_hemisphere, frame};
-#[cfg(target_arch = "x86_64")]
-use lockstep_core::math::simd;
-use lockstep_core::math::simd::{F32x8, PortableF32x8};
-use lockstep_core::math::vec3::{dot, max_component, normalize};
-use lockstep_core::math::{INV_PI, min};
+use lockstep_core::math::simd::F32x8;
+use lockstep_core::math::vec3::{Vec3, dot, max_component, normalize, vec3};
+use lockstep_core::math::{INV_PI, max, min};
 use lockstep_core::merging::MergeRatios;
 
 /// Constants of the extensions of a bounce.
@@ -37,8 +36,9 @@ pub struct Extension<'a> {
 pub struct ExtensionBatch {
     /// Indices of vertices, with the samples of their sub-paths.
     queue: Vec<(u32, SampleKey)>,
-    keys: LaneKeys,
-    vertices: DiffuseVertices,
+    /// Diffuse and principled vertices that are due.
+    due: [Due; 2],
+    vertices: VertexLanes,
     words: [U32xN; 4],
     extended: Extended,
 }
@@ -46,13 +46,18 @@ pub struct ExtensionBatch {
 /// [`Scattered`] of all lanes.
 #[derive(Clone, Debug, Default)]
 struct Extended {
-    /// Not zero where the sub-path continues.
-    continues: U32xN,
+    /// [`CONTINUES`] or [`ALONE`]; else the sub-path ends.
+    state: U32xN,
     origin: Vec3xN,
     direction: Vec3xN,
     throughput: Vec3xN,
     partial: Partial,
 }
+
+/// The state of a lane whose sub-path continues.
+const CONTINUES: u32 = 1;
+/// The state of a lane that must be computed alone.
+const ALONE: u32 = 2;
 
 impl ExtensionBatch {
     /// Queues the sub-path of a sample for extension from a vertex.
@@ -70,79 +75,92 @@ impl ExtensionBatch {
         vertices: &[Vertex],
         mut done: impl FnMut(usize, Option<Scattered>),
     ) {
-        let Extension { settings, block, bounce, adjoint, ratios } = extension;
-        let mut count = 0;
         for next in 0..self.queue.len() {
             let (index, key) = self.queue[next];
             let vertex = &vertices[index as usize];
-            if !vertex.is_diffuse() {
-                let words = draw(key, block, bounce);
-                done(index as usize, vertex.extend(settings, bounce, words, adjoint, ratios));
+            let batch = VertexBatch::of(vertex);
+            if batch == VertexBatch::Alone {
+                done(index as usize, extension.of(vertex, key));
                 continue;
             }
-            self.vertices.put(count, index);
-            self.keys.put(count % LANES, key);
-            count += 1;
-            if count == LANES {
-                self.finish(extension, vertices, count, &mut done);
-                count = 0;
+            if self.due[batch as usize].push(index, key) {
+                self.empty(batch, extension, vertices, &mut done);
             }
         }
-        if count > 0 {
-            self.finish(extension, vertices, count, &mut done);
+        for batch in [VertexBatch::Diffuse, VertexBatch::Principled] {
+            self.empty(batch, extension, vertices, &mut done);
         }
         self.queue.clear();
     }
 
-    /// Extends from the vertices of the first `count` lanes.
-    #[inline(always)]
-    fn finish(
+    /// Extends the sub-paths of a batch that are due.
+    #[inline(never)]
+    fn empty(
         &mut self,
+        batch: VertexBatch,
         extension: Extension<'_>,
         vertices: &[Vertex],
-        count: usize,
         done: &mut impl FnMut(usize, Option<Scattered>),
     ) {
-        self.step(extension, vertices, count);
-        for lane in 0..count.min(LANES) {
-            done(self.vertices.indices.0[lane] as usize, self.extended.at(lane));
+        let is_principled = batch == VertexBatch::Principled;
+        let count = self.due[usize::from(is_principled)].count();
+        if count == 0 {
+            return;
         }
-    }
-
-    /// Computes all lanes with the widest instructions of the processor.
-    fn step(&mut self, extension: Extension<'_>, vertices: &[Vertex], count: usize) {
-        #[cfg(target_arch = "x86_64")]
-        if simd::has_avx512() {
-            // SAFETY: the processor has the features.
-            return unsafe { self.step_by_avx512(extension, vertices, count) };
-        } else if simd::has_avx2() {
-            // SAFETY: as above.
-            return unsafe { self.step_by_avx2(extension, vertices, count) };
+        match (is_principled, extension.adjoint) {
+            (false, false) => run_widest(ExtensionStep::<false, false> { batch: self, extension, vertices }),
+            (false, true) => run_widest(ExtensionStep::<false, true> { batch: self, extension, vertices }),
+            (true, false) => run_widest(ExtensionStep::<true, false> { batch: self, extension, vertices }),
+            (true, true) => run_widest(ExtensionStep::<true, true> { batch: self, extension, vertices }),
         }
-        self.step_by::<PortableF32x8>(extension, vertices, count);
+        let due = &mut self.due[usize::from(is_principled)];
+        for lane in 0..count {
+            let index = due.indices.0[lane] as usize;
+            let next = if self.extended.state.0[lane] == ALONE {
+                extension.of(&vertices[index], due.keys.at(lane, extension.settings))
+            } else {
+                self.extended.at(lane)
+            };
+            done(index, next);
+        }
+        due.clear();
     }
+}
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,avx512f,avx512vl,avx512dq,avx512bw")]
-    fn step_by_avx512(&mut self, extension: Extension<'_>, vertices: &[Vertex], count: usize) {
-        self.step_by::<simd::Avx2F32x8>(extension, vertices, count);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
-    fn step_by_avx2(&mut self, extension: Extension<'_>, vertices: &[Vertex], count: usize) {
-        self.step_by::<simd::Avx2F32x8>(extension, vertices, count);
-    }
-
+impl Extension<'_> {
+    /// The continuation of a single vertex.
     #[inline(always)]
-    fn step_by<L: F32x8>(&mut self, extension: Extension<'_>, vertices: &[Vertex], count: usize) {
-        self.vertices.look_up::<L>(vertices, count);
-        let dimension = extension.block.at(extension.bounce);
-        self.keys.draw(extension.settings, dimension, &mut self.words);
-        if extension.adjoint {
-            self.extended.scatter::<true>(extension, &self.vertices, &self.words);
+    fn of(&self, vertex: &Vertex, key: SampleKey) -> Option<Scattered> {
+        let words = draw(key, self.block, self.bounce);
+        vertex.extend(self.settings, self.bounce, words, self.adjoint, self.ratios)
+    }
+
+    /// Whether sub-paths play Russian roulette.
+    #[inline(always)]
+    fn has_roulette(&self) -> bool {
+        self.settings.roulette_from.is_some_and(|first| self.bounce >= first)
+    }
+}
+
+/// Extends all lanes that are due, of principled surfaces if `PRINCIPLED`, else of diffuse ones.
+struct ExtensionStep<'a, const PRINCIPLED: bool, const ADJOINT: bool> {
+    batch: &'a mut ExtensionBatch,
+    extension: Extension<'a>,
+    vertices: &'a [Vertex],
+}
+
+impl<const PRINCIPLED: bool, const ADJOINT: bool> Step for ExtensionStep<'_, PRINCIPLED, ADJOINT> {
+    #[inline(always)]
+    fn run<L: F32x8>(self) {
+        let Self { batch, extension, vertices: all } = self;
+        let ExtensionBatch { due, vertices, words, extended, .. } = batch;
+        let due = &due[usize::from(PRINCIPLED)];
+        vertices.look_up::<L, PRINCIPLED>(all, &due.indices, due.count());
+        due.keys.draw(extension.settings, extension.block.at(extension.bounce), words);
+        if PRINCIPLED {
+            extended.scatter_principled::<ADJOINT>(extension, vertices, words);
         } else {
-            self.extended.scatter::<false>(extension, &self.vertices, &self.words);
+            extended.scatter::<ADJOINT>(extension, vertices, words);
         }
     }
 }
@@ -153,11 +171,10 @@ impl Extended {
     fn scatter<const ADJOINT: bool>(
         &mut self,
         extension: Extension<'_>,
-        vertices: &DiffuseVertices,
+        vertices: &VertexLanes,
         words: &[U32xN; 4],
     ) {
-        let Extension { settings, bounce, ratios, .. } = extension;
-        let roulette = settings.roulette_from.is_some_and(|first| bounce >= first);
+        let roulette = extension.has_roulette();
         for i in 0..LANES {
             // Sample the cosine-weighted hemisphere on the side of the previous vertex
             let (geometric, shading, from) =
@@ -178,7 +195,7 @@ impl Extended {
             let [cosine, cosine_from] = cosines.geometric.map(f32::abs);
             let factor =
                 if ADJOINT { base_color * reverse_pdf * (cosine / (cosine_from * pdf)) } else { base_color };
-            let partial = vertices.partial(i).scatter(cosine, pdf, reverse_pdf, ratios);
+            let partial = vertices.partial(i).scatter(cosine, pdf, reverse_pdf, extension.ratios);
 
             // Russian roulette
             let survival = if roulette { min(max_component(factor), 0.95) } else { 1.0 };
@@ -189,15 +206,74 @@ impl Extended {
                 | (roulette & (uniform(words[3].0[i]) >= survival));
 
             // Store the extension ray
-            self.continues.0[i] = u32::from(agrees & !ends);
+            self.state.0[i] = u32::from(agrees & !ends);
             self.throughput.put(i, if roulette { throughput * (1.0 / survival) } else { throughput });
-            self.partial.vcm.0[i] = partial.vcm;
-            self.partial.vc.0[i] = partial.vc;
-            self.partial.vm.0[i] = partial.vm;
-            self.direction.put(i, direction);
-            let at = vertices.position.at(i);
-            self.origin.put(i, offset_origin(at, geometric, direction, vertices.scale.0[i]));
+            self.put_ray(i, vertices, direction, partial);
         }
+    }
+
+    /// Samples the BSDF of principled surfaces and applies Russian roulette.
+    #[inline(always)]
+    fn scatter_principled<const ADJOINT: bool>(
+        &mut self,
+        extension: Extension<'_>,
+        vertices: &VertexLanes,
+        words: &[U32xN; 4],
+    ) {
+        let roulette = extension.has_roulette();
+        for i in 0..LANES {
+            // Sample a direction in the frame that the previous vertex sees
+            let (geometric, shading, from) =
+                (vertices.geometric.at(i), vertices.shading.at(i), vertices.from.at(i));
+            let (side, normal) = Cosines::new(geometric, shading, from, from).facing(geometric, shading);
+            let (s, t) = frame(normal);
+            let to_local = |world: Vec3| vec3(dot(world, s), dot(world, t), dot(world, normal));
+            let with_cosine = |local: Vec3| vec3(local.x, local.y, max(local.z, MIN_COSINE));
+            let (surface, local_from) = (vertices.principled(i), to_local(from));
+            let wo = with_cosine(local_from);
+            let u = [uniform(words[0].0[i]), uniform(words[1].0[i]), uniform(words[2].0[i])];
+            let sampled = PrincipledTerms::new(&surface, wo).sample(&surface, wo, u);
+            let direction = normalize(s * sampled.wi.x + t * sampled.wi.y + normal * sampled.wi.z);
+
+            // Evaluate the opposite direction of travel, where it sees the same frame
+            let Facings { cosines, is_same, .. } = vertices.facing(i, direction, from);
+            let back = with_cosine(to_local(direction));
+            let reverse = PrincipledTerms::new(&surface, back).evaluate(back, local_from);
+            let is_seen = cosines.geometric[1] * side * local_from.z > 0.0;
+            let [cosine, cosine_from] = cosines.geometric.map(f32::abs);
+            let seen = |value: f32| if is_seen { value } else { 0.0 };
+            let reverse_value = vec3(seen(reverse.value.x), seen(reverse.value.y), seen(reverse.value.z));
+
+            // Factor of the throughput, and the part of weights
+            let factor =
+                if ADJOINT { reverse_value * (cosine / (cosine_from * sampled.pdf)) } else { sampled.weight };
+            let partial =
+                vertices.partial(i).scatter(cosine, sampled.pdf, seen(reverse.pdf), extension.ratios);
+
+            // Russian roulette
+            let survival = if roulette { min(max_component(factor), 0.95) } else { 1.0 };
+            let throughput = vertices.throughput.at(i) * factor;
+            let agrees = dot(geometric, direction) * side * sampled.wi.z > 0.0;
+            let absorbed = (max_component(sampled.weight) <= 0.0) | !agrees | (sampled.pdf <= 0.0);
+            let ends = (max_component(factor) <= 0.0) | (roulette & (uniform(words[3].0[i]) >= survival));
+
+            // Store the extension ray
+            let state = if is_same { u32::from(!ends) } else { ALONE };
+            self.state.0[i] = if absorbed { 0 } else { state };
+            self.throughput.put(i, if roulette { throughput * (1.0 / survival) } else { throughput });
+            self.put_ray(i, vertices, direction, partial);
+        }
+    }
+
+    /// Stores the extension ray of a lane with its part of weights.
+    #[inline(always)]
+    fn put_ray(&mut self, i: usize, vertices: &VertexLanes, direction: Vec3, partial: PartialWeights) {
+        self.partial.vcm.0[i] = partial.vcm;
+        self.partial.vc.0[i] = partial.vc;
+        self.partial.vm.0[i] = partial.vm;
+        self.direction.put(i, direction);
+        let (at, geometric) = (vertices.position.at(i), vertices.geometric.at(i));
+        self.origin.put(i, offset_origin(at, geometric, direction, vertices.scale.0[i]));
     }
 
     /// The continuation of a lane.
@@ -205,7 +281,7 @@ impl Extended {
     fn at(&self, lane: usize) -> Option<Scattered> {
         let lane = lane % LANES;
         let Self { origin, direction, throughput, partial, .. } = self;
-        (self.continues.0[lane] != 0).then(|| Scattered {
+        (self.state.0[lane] == CONTINUES).then(|| Scattered {
             ray: Ray { origin: origin.at(lane), t_min: 0.0, direction: direction.at(lane), t_max: FAR },
             throughput: throughput.at(lane),
             partial: PartialWeights {

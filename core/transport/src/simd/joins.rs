@@ -1,14 +1,14 @@
-//! Connections of diffuse vertices of light sub-paths to those of camera sub-paths, as [`join`] computes them.
+//! Connections of vertices of light sub-paths to those of camera sub-paths, as [`join`] computes them.
 
 use crate::integrators::bidirectional::weights;
 use crate::integrators::bidirectional::{Connection, Vertex, join};
-use crate::simd::diffuse_vertices::{Cosines, DiffuseVertices};
-use crate::simd::{F32xN, LANES, U32xN, Vec3xN};
-use lockstep_core::geometry::{Ray, offset_origin};
+use crate::simd::connection_lanes::{ConnectionLanes, Outcome};
+use crate::simd::vertex_lanes::{BATCHES, VertexBatch, VertexLanes};
+use crate::simd::widest::{Step, run_widest};
+use crate::simd::{LANES, U32xN};
+use lockstep_core::geometry::offset_origin;
 use lockstep_core::math::rng::SampleKey;
-#[cfg(target_arch = "x86_64")]
-use lockstep_core::math::simd;
-use lockstep_core::math::simd::{F32x8, PortableF32x8};
+use lockstep_core::math::simd::F32x8;
 use lockstep_core::math::vec3::{dot, max_component};
 use lockstep_core::merging::MergeRatios;
 use lockstep_core::splat::Technique;
@@ -20,29 +20,28 @@ pub struct Join {
     pub light: u32,
     /// Index of the vertex of the camera sub-path.
     pub camera: u32,
+    /// The later one of both vertices' batches.
+    pub batch: VertexBatch,
     /// The technique.
     pub technique: Technique,
+}
+
+/// Connections to compute together, one per lane.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    light: U32xN,
+    camera: U32xN,
+    techniques: [Technique; LANES],
+    count: usize,
 }
 
 /// Scratch memory of one thread.
 #[derive(Clone, Debug, Default)]
 pub struct JoinBatch {
-    light: DiffuseVertices,
-    camera: DiffuseVertices,
-    techniques: Vec<Technique>,
-    joined: Joined,
-}
-
-/// [`Connection`] of all lanes.
-#[derive(Clone, Debug, Default)]
-struct Joined {
-    /// Not zero where there is a connection.
-    active: U32xN,
-    origin: Vec3xN,
-    direction: Vec3xN,
-    t_max: F32xN,
-    value: Vec3xN,
-    weight: F32xN,
+    queues: [Queue; BATCHES],
+    light: VertexLanes,
+    camera: VertexLanes,
+    joined: ConnectionLanes,
 }
 
 /// The vertices of a batch.
@@ -63,23 +62,17 @@ impl JoinBatch {
     pub fn push(
         &mut self,
         vertices: JoinVertices<'_>,
-        Join { light, camera, technique }: Join,
+        Join { light, camera, batch, technique }: Join,
         key: impl Fn(u32) -> SampleKey,
         done: &mut impl FnMut(u32, Connection),
     ) {
-        let ends = (&vertices.light[light as usize], &vertices.camera[camera as usize]);
-        if !(ends.0.is_diffuse() && ends.1.is_diffuse()) {
-            if let Some(connection) = join(key(camera), technique, ends.0, ends.1, vertices.ratios) {
-                done(camera, connection);
-            }
-            return;
-        }
-        let lane = self.techniques.len();
-        self.light.put(lane, light);
-        self.camera.put(lane, camera);
-        self.techniques.push(technique);
-        if lane + 1 == LANES {
-            self.finish(vertices, key, done);
+        // A queue is chosen without a branch, since kinds of surfaces are hard to predict
+        let queue = &mut self.queues[batch as usize];
+        let lane = queue.count % LANES;
+        (queue.light.0[lane], queue.camera.0[lane], queue.techniques[lane]) = (light, camera, technique);
+        queue.count = lane + 1;
+        if queue.count == LANES {
+            self.empty(batch, vertices, key, done);
         }
     }
 
@@ -91,111 +84,112 @@ impl JoinBatch {
         key: impl Fn(u32) -> SampleKey,
         done: &mut impl FnMut(u32, Connection),
     ) {
-        if self.techniques.is_empty() {
+        for batch in [VertexBatch::Diffuse, VertexBatch::Principled, VertexBatch::Alone] {
+            self.empty(batch, vertices, &key, done);
+        }
+    }
+
+    /// Computes the connections of one queue.
+    #[inline(never)]
+    fn empty(
+        &mut self,
+        batch: VertexBatch,
+        vertices: JoinVertices<'_>,
+        key: impl Fn(u32) -> SampleKey,
+        done: &mut impl FnMut(u32, Connection),
+    ) {
+        let count = self.queues[batch as usize].count.min(LANES);
+        if count == 0 {
             return;
         }
-        self.step(vertices);
-        for (lane, &technique) in self.techniques.iter().enumerate() {
-            let lane = lane % LANES;
-            let camera = self.camera.indices.0[lane];
-            if self.joined.active.0[lane] != 0 {
-                done(camera, self.joined.at(lane, key(camera).pixel, technique));
+        match batch {
+            VertexBatch::Diffuse => run_widest(JoinStep::<false> { batch: self, vertices, count }),
+            VertexBatch::Principled => run_widest(JoinStep::<true> { batch: self, vertices, count }),
+            VertexBatch::Alone => {}
+        }
+        let Self { queues, joined, .. } = self;
+        let queue = &mut queues[batch as usize];
+        for lane in 0..count {
+            let (light, camera, technique) =
+                (queue.light.0[lane], queue.camera.0[lane], queue.techniques[lane]);
+            let outcome = if batch == VertexBatch::Alone { Outcome::Alone } else { joined.outcome(lane) };
+            match outcome {
+                Outcome::Dark => {}
+                Outcome::Lit => done(camera, joined.at(lane, key(camera).pixel, technique)),
+                Outcome::Alone => {
+                    let ends = (&vertices.light[light as usize], &vertices.camera[camera as usize]);
+                    if let Some(found) = join(key(camera), technique, ends.0, ends.1, vertices.ratios) {
+                        done(camera, found);
+                    }
+                }
             }
         }
-        self.techniques.clear();
-    }
-
-    /// Computes all lanes with the widest instructions of the processor.
-    fn step(&mut self, vertices: JoinVertices<'_>) {
-        #[cfg(target_arch = "x86_64")]
-        if simd::has_avx512() {
-            // SAFETY: the processor has the features.
-            return unsafe { self.step_by_avx512(vertices) };
-        } else if simd::has_avx2() {
-            // SAFETY: as above.
-            return unsafe { self.step_by_avx2(vertices) };
-        }
-        self.step_by::<PortableF32x8>(vertices);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,avx512f,avx512vl,avx512dq,avx512bw")]
-    fn step_by_avx512(&mut self, vertices: JoinVertices<'_>) {
-        self.step_by::<simd::Avx2F32x8>(vertices);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
-    fn step_by_avx2(&mut self, vertices: JoinVertices<'_>) {
-        self.step_by::<simd::Avx2F32x8>(vertices);
-    }
-
-    #[inline(always)]
-    fn step_by<L: F32x8>(&mut self, JoinVertices { light, camera, ratios }: JoinVertices<'_>) {
-        let count = self.techniques.len();
-        self.light.look_up::<L>(light, count);
-        self.camera.look_up::<L>(camera, count);
-        self.joined.compute(&self.light, &self.camera, ratios);
+        queue.count = 0;
     }
 }
 
-impl Joined {
-    /// Connects the vertices of all lanes.
+/// Computes the first `count` lanes, of which some are of principled surfaces if `PRINCIPLED`.
+struct JoinStep<'a, const PRINCIPLED: bool> {
+    batch: &'a mut JoinBatch,
+    vertices: JoinVertices<'a>,
+    count: usize,
+}
+
+impl<const PRINCIPLED: bool> Step for JoinStep<'_, PRINCIPLED> {
     #[inline(always)]
-    fn compute(&mut self, light: &DiffuseVertices, camera: &DiffuseVertices, ratios: MergeRatios) {
-        for i in 0..LANES {
-            // Evaluate both BSDFs
-            let between = light.position.at(i) - camera.position.at(i);
-            let distance2 = dot(between, between);
-            let direction = between * (1.0 / distance2.sqrt());
-            let back = -direction;
-            let at_camera =
-                Cosines::new(camera.geometric.at(i), camera.shading.at(i), camera.from.at(i), direction);
-            let at_light = Cosines::new(light.geometric.at(i), light.shading.at(i), back, light.from.at(i));
-            let (camera_pdf, light_pdf) = (at_camera.pdf(), at_light.pdf());
-            let camera_value = camera.base_color.at(i) * camera_pdf;
-            let [light_cosine, light_cosine_from] = at_light.geometric.map(f32::abs);
-            let geometry = light_cosine / (light_cosine_from * distance2);
-            let value = camera.throughput.at(i)
-                * light.throughput.at(i)
-                * camera_value
-                * (light.base_color.at(i) * light_pdf)
-                * geometry;
-
-            // Weigh the connection
-            self.weight.0[i] = weights::connect(
-                (light.partial(i), at_light.opposite().pdf(), light_pdf, light_cosine),
-                (camera.partial(i), camera_pdf, at_camera.opposite().pdf(), at_camera.geometric[1].abs()),
-                distance2,
-                ratios,
-            );
-
-            // Build the shadow ray, between points off both surfaces
-            let (from, to) = (camera.position.at(i), light.position.at(i));
-            let origin = offset_origin(from, camera.geometric.at(i), direction, camera.scale.0[i]);
-            let end = offset_origin(to, light.geometric.at(i), back, light.scale.0[i]);
-            let between = end - origin;
-            let length2 = dot(between, between);
-            let length = length2.sqrt();
-            let dark = (max_component(camera_value) <= 0.0) | (max_component(value) <= 0.0);
-            self.active.0[i] = u32::from((distance2 > 0.0) & (length2 > 0.0) & !dark);
-            self.origin.put(i, origin);
-            self.direction.put(i, between * (1.0 / length));
-            self.t_max.0[i] = length;
-            self.value.put(i, value);
-        }
+    fn run<L: F32x8>(self) {
+        let Self { batch: JoinBatch { queues, light, camera, joined }, vertices, count } = self;
+        let queue = &queues[PRINCIPLED as usize];
+        light.look_up::<L, PRINCIPLED>(vertices.light, &queue.light, count);
+        camera.look_up::<L, PRINCIPLED>(vertices.camera, &queue.camera, count);
+        connect::<PRINCIPLED>(joined, light, camera, vertices.ratios);
     }
+}
 
-    /// The connection of a lane.
-    #[inline(always)]
-    fn at(&self, lane: usize, pixel: u32, technique: Technique) -> Connection {
-        let (origin, direction) = (self.origin.at(lane), self.direction.at(lane));
-        Connection {
-            ray: Ray { origin, t_min: 0.0, direction, t_max: self.t_max.0[lane] },
-            pixel,
-            technique,
-            value: self.value.at(lane),
-            weight: self.weight.0[lane],
-        }
+/// Connects the vertices of all lanes.
+#[inline(always)]
+fn connect<const PRINCIPLED: bool>(
+    joined: &mut ConnectionLanes,
+    light: &VertexLanes,
+    camera: &VertexLanes,
+    ratios: MergeRatios,
+) {
+    for i in 0..LANES {
+        // Evaluate both BSDFs
+        let between = light.position.at(i) - camera.position.at(i);
+        let distance2 = dot(between, between);
+        let direction = between * (1.0 / distance2.sqrt());
+        let back = -direction;
+        let at_camera = camera.evaluate::<PRINCIPLED>(i, camera.from.at(i), direction);
+        let at_light = light.evaluate::<PRINCIPLED>(i, back, light.from.at(i));
+        let [light_cosine, light_cosine_from] = at_light.cosines;
+        let geometry = light_cosine / (light_cosine_from * distance2);
+        let value =
+            camera.throughput.at(i) * light.throughput.at(i) * at_camera.value * at_light.value * geometry;
+
+        // Weigh the connection
+        let weight = weights::connect(
+            (light.partial(i), at_light.reverse_pdf, at_light.pdf, light_cosine),
+            (camera.partial(i), at_camera.pdf, at_camera.reverse_pdf, at_camera.cosines[1]),
+            distance2,
+            ratios,
+        );
+        joined.put_value(i, value, weight);
+
+        // Build the shadow ray, between points off both surfaces
+        let (from, to) = (camera.position.at(i), light.position.at(i));
+        let origin = offset_origin(from, camera.geometric.at(i), direction, camera.scale.0[i]);
+        let end = offset_origin(to, light.geometric.at(i), back, light.scale.0[i]);
+        let between = end - origin;
+        let length2 = dot(between, between);
+        let length = length2.sqrt();
+        joined.put_ray(i, origin, between * (1.0 / length), length);
+
+        // Find out whether it adds anything
+        let is_dark = max_component(at_camera.value) <= 0.0;
+        let is_black = is_dark | (max_component(value) <= 0.0);
+        let is_valid = at_camera.is_valid & (at_light.is_valid | is_dark);
+        let is_apart = distance2 > 0.0;
+        joined.put_outcome(i, is_apart & (length2 > 0.0) & !is_black, is_valid | !is_apart);
     }
 }

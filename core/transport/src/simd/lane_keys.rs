@@ -18,6 +18,12 @@ impl LaneKeys {
         (self.pixel.0[lane], self.sample.0[lane]) = (key.pixel, key.sample);
     }
 
+    /// The sample of a lane.
+    #[inline(always)]
+    pub(crate) fn at(&self, lane: usize, settings: &Settings) -> SampleKey {
+        settings.key(self.pixel.0[lane], self.sample.0[lane])
+    }
+
     /// Draws the four random words of a dimension for every lane.
     #[inline(always)]
     pub(crate) fn draw(&self, settings: &Settings, dimension: u32, words: &mut [U32xN; 4]) {
@@ -39,7 +45,7 @@ impl LaneKeys {
     ) {
         let [a, b, c, d] = words;
         for i in 0..LANES {
-            let drawn = draw(settings.key(self.pixel.0[i], self.sample.0[i]), dimension);
+            let drawn = draw(self.at(i, settings), dimension);
             (a.0[i], b.0[i], c.0[i], d.0[i]) = (drawn[0], drawn[1], drawn[2], drawn[3]);
         }
     }

@@ -1,9 +1,10 @@
 //! SIMD camera rays and shading: structure-of-arrays batches of `LANES` paths.
 //!
 //! Covers [`crate::integrators::generate`], [`shade_unrecorded`] at untextured diffuse surfaces and at diffuse surfaces under
-//! the sky, and the BSDFs of principled surfaces; of pairs of sub-paths, extensions from diffuse vertices and connections between them. Each step is
-//! one loop over the lanes, which the compiler vectorises. The operations are those of the scalar code, so the bits are the
-//! same. All other paths go through [`shade_unrecorded`].
+//! the sky, and the BSDFs of principled surfaces; of pairs of sub-paths, extensions from diffuse and principled vertices, and
+//! their connections to each other, to lights and to the lens. Each step is one loop over the lanes, which the compiler
+//! vectorises. The operations are those of the scalar code, so the bits are the same. All other paths go through
+//! [`shade_unrecorded`].
 
 use crate::integrators::path::{arrive, leave};
 use crate::integrators::{PathState, shade_unrecorded};
@@ -26,21 +27,28 @@ use widest::{Step, run_widest};
 
 mod batching;
 mod camera;
-mod diffuse_vertices;
+mod connection_lanes;
+mod due;
 mod extensions;
 mod gather;
 mod joins;
 mod lane_keys;
+mod lens_connections;
+mod light_connections;
 mod principled;
 mod scatter;
 mod sky;
 mod steps;
+mod vertex_lanes;
 mod widest;
 
 pub use batching::Batching;
 pub use extensions::{Extension, ExtensionBatch};
 pub use joins::{Join, JoinBatch, JoinVertices};
+pub use lens_connections::{LensConnectionBatch, LensConnections};
+pub use light_connections::{LightConnectionBatch, LightConnections};
 pub use scatter::{ShadeOutput, ShadowRay};
+pub use vertex_lanes::VertexBatch;
 
 /// Lanes that are loaded and stored together.
 const EIGHT: usize = 8;

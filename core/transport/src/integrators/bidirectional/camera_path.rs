@@ -97,22 +97,30 @@ impl CameraPath {
         Emitted { value, weight: hit_light(self.partial, direct_pdf, emission_pdf, cosine) }
     }
 
-    /// The emission at the hit of the extension ray of a bounce, and the vertex there; no vertex where the
+    /// The emission at the hit of the extension ray of a bounce. Adds the vertex there to `vertices` and is true unless the
     /// sub-path ends, as at its `last` bounce.
     #[inline(never)]
-    pub fn arrive(&self, scene: &SceneData, bounce: u32, last: bool, hit: &Hit) -> (Emitted, Option<Vertex>) {
+    pub fn arrive(
+        &self,
+        scene: &SceneData,
+        bounce: u32,
+        last: bool,
+        hit: &Hit,
+        vertices: &mut Vec<Vertex>,
+    ) -> (Emitted, bool) {
         if !hit.is_some() {
-            return (self.escaped(scene, bounce), None);
+            return (self.escaped(scene, bounce), false);
         }
         let at = Interaction::new(scene, &self.ray, hit);
         let emitted = self.emitted(scene, bounce, &at, hit.t);
         let from = -self.ray.direction;
         let cosine = dot(at.geometric, from).abs();
         if last || cosine <= 0.0 {
-            return (emitted, None);
+            return (emitted, false);
         }
         let partial = self.partial.arrive(hit.t * hit.t, cosine);
-        (emitted, Some(Vertex::new(scene, &at, hit, from, self.throughput, partial)))
+        vertices.push(Vertex::new(scene, &at, hit, from, self.throughput, partial));
+        (emitted, true)
     }
 
     /// Continues the sub-path from a vertex; false where it ends.

@@ -67,18 +67,25 @@ impl LightPath {
         })
     }
 
-    /// The vertex at the hit of the extension ray of a bounce, where bounce 0 leaves the light; `None` where
+    /// Adds the vertex at the hit of the extension ray of a bounce to `vertices`, where bounce 0 leaves the light; false where
     /// the sub-path ends.
     #[inline(never)]
-    pub fn arrive(&self, scene: &SceneData, bounce: u32, hit: &Hit, ratios: MergeRatios) -> Option<Vertex> {
+    pub fn arrive(
+        &self,
+        scene: &SceneData,
+        bounce: u32,
+        hit: &Hit,
+        ratios: MergeRatios,
+        vertices: &mut Vec<Vertex>,
+    ) -> bool {
         if !hit.is_some() {
-            return None;
+            return false;
         }
         let at = Interaction::new(scene, &self.ray, hit);
         let from = -self.ray.direction;
         let cosine = lockstep_core::math::vec3::dot(at.geometric, from).abs();
         if cosine <= 0.0 {
-            return None;
+            return false;
         }
         let distance2 = hit.t * hit.t;
         let partial = if bounce == 0 {
@@ -87,7 +94,8 @@ impl LightPath {
         } else {
             self.partial.arrive(distance2, cosine)
         };
-        Some(Vertex::new(scene, &at, hit, from, self.throughput, partial))
+        vertices.push(Vertex::new(scene, &at, hit, from, self.throughput, partial));
+        true
     }
 
     /// The density with which light sampling from the first vertex `p` chooses the point on the light: per

@@ -59,23 +59,24 @@ pub fn trace_pair(pass: &PairPass<'_>, key: SampleKey, tracer: &mut impl Tracer,
     let PairPass { scene, settings, techniques, merging, .. } = pass;
     let vertices = trace_light_path(pass, key, tracer, sink);
     let mut path = CameraPath::start(&pass.camera, key);
+    let mut camera_vertices = Vec::new();
     let last = techniques.camera_bounces(settings.bounces);
     for bounce in 0..=last {
         // Extend to the closest hit and add its emission
         let hit = tracer.closest_hit(&path.ray, RayKey::extension(key, bounce));
-        let (emitted, vertex) = path.arrive(scene, bounce, bounce == last, &hit);
+        let (emitted, goes_on) = path.arrive(scene, bounce, bounce == last, &hit, &mut camera_vertices);
         if max_component(emitted.value) > 0.0 {
             let technique = Technique { light: 0, camera: bounce + 2 };
             let ray = Ray { t_max: hit.t, ..path.ray };
             let (value, weight) = (emitted.value, techniques.emission_weight(emitted.weight, path.specular));
             sink.contribution(&Connection { ray, pixel: key.pixel, technique, value, weight }, true);
         }
-        let Some(vertex) = vertex else { break };
-        sink.camera_vertex(bounce, &vertex);
+        let Some(vertex) = camera_vertices.last().filter(|_| goes_on) else { break };
+        sink.camera_vertex(bounce, vertex);
 
         // Connect to a light and to the vertices of the light sub-path
         if techniques.connect()
-            && let Some(connection) = to_light(scene, key, bounce, &vertex, merging.ratios)
+            && let Some(connection) = to_light(scene, key, bounce, vertex, merging.ratios)
         {
             let occluded = tracer.any_hit(&connection.ray, RayKey::shadow(key, bounce));
             sink.contribution(&connection, !occluded);
@@ -85,14 +86,14 @@ pub fn trace_pair(pass: &PairPass<'_>, key: SampleKey, tracer: &mut impl Tracer,
             if technique.light + technique.camera > settings.bounces + 2 {
                 break;
             }
-            if let Some(connection) = join(key, technique, light_vertex, &vertex, merging.ratios) {
+            if let Some(connection) = join(key, technique, light_vertex, vertex, merging.ratios) {
                 let occluded = tracer.any_hit(&connection.ray, RayKey::connection(key, technique.index()));
                 sink.contribution(&connection, !occluded);
             }
         }
         let specular = path.specular && vertex.is_specular();
         if !techniques.continue_from(bounce, settings.bounces, specular)
-            || !path.extend(settings, bounce, &vertex, merging.ratios)
+            || !path.extend(settings, bounce, vertex, merging.ratios)
         {
             break;
         }
@@ -111,18 +112,18 @@ fn trace_light_path(
     let Some(mut path) = LightPath::start(scene, key) else { return vertices };
     for bounce in 0..settings.bounces {
         let hit = tracer.closest_hit(&path.ray, RayKey::light_extension(key, bounce));
-        let Some(vertex) = path.arrive(scene, bounce, &hit, merging.ratios) else { break };
-        sink.light_vertex(bounce, &vertex);
+        let goes_on = path.arrive(scene, bounce, &hit, merging.ratios, &mut vertices);
+        let Some(vertex) = vertices.last().filter(|_| goes_on) else { break };
+        sink.light_vertex(bounce, vertex);
         if techniques.connect_to_camera()
-            && let Some(mut connection) = to_camera(camera, key, bounce, &vertex, merging.ratios)
+            && let Some(mut connection) = to_camera(camera, key, bounce, vertex, merging.ratios)
         {
             connection.weight = techniques.weight(connection.weight);
             let ray_key = RayKey::connection(key, connection.technique.index());
             let occluded = tracer.any_hit(&connection.ray, ray_key);
             sink.contribution(&connection, !occluded);
         }
-        vertices.push(vertex);
-        if bounce + 1 == settings.bounces || !path.extend(settings, bounce, &vertex, merging.ratios) {
+        if bounce + 1 == settings.bounces || !path.extend(settings, bounce, vertex, merging.ratios) {
             break;
         }
     }

@@ -15,7 +15,7 @@ use lockstep_core::scene::{MaterialKind, SceneData};
 use lockstep_core::splat::Technique;
 
 /// A surface that a sub-path has reached.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Vertex {
     /// Position in world space.
     pub position: Vec3,
@@ -32,8 +32,8 @@ pub struct Vertex {
     pub throughput: Vec3,
     /// The material, seen from `from`.
     pub surface: Surface,
-    /// The layers over it.
-    pub layers: Option<SurfaceLayers>,
+    /// The layers over it, elsewhere: few materials have them, and vertices should be small.
+    pub layers: Option<Box<SurfaceLayers>>,
     /// The sub-path's part of weights on arrival.
     pub partial: PartialWeights,
 }
@@ -79,7 +79,7 @@ const UP: Vec3 = vec3(0.0, 0.0, 1.0);
 
 impl Vertex {
     /// The vertex at an interaction.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn new(
         scene: &SceneData,
         at: &Interaction<'_>,
@@ -98,7 +98,7 @@ impl Vertex {
             from,
             throughput,
             surface: at.surface(scene, material, dot(at.geometric, from) > 0.0),
-            layers: at.layers(scene, instance, material),
+            layers: at.layers(scene, instance, material).map(Box::new),
             partial,
         }
     }
@@ -121,7 +121,7 @@ impl Vertex {
         let (s, t) = frame(normal);
         let wo = vec3(dot(from, s), dot(from, t), max(dot(from, normal), MIN_COSINE));
         let surface = Surface { outside, ..self.surface };
-        ShadingFrame { s, t, normal, geometric, wo, surface, layers: self.layers.as_ref(), picked: None }
+        ShadingFrame { s, t, normal, geometric, wo, surface, layers: self.layers.as_deref(), picked: None }
     }
 
     /// BSDF times cosine of the shading normal for light that comes from `to` and leaves to `from`, and the
