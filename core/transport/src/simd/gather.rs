@@ -2,7 +2,7 @@
 
 use crate::integrators::PathState;
 use crate::simd::lane_keys::LaneKeys;
-use crate::simd::steps::DiffuseSurfaces;
+use crate::simd::surfaces::DiffuseSurfaces;
 use crate::simd::{EIGHT, F32xN, LANES, Vec3xN};
 use lockstep_core::geometry::Hit;
 use lockstep_core::math::simd::F32x8;

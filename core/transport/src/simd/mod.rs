@@ -22,7 +22,8 @@ use lockstep_core::scene::camera::CameraFrame;
 use principled::PrincipledBatch;
 use sky::{SkyBatch, SkyStep};
 use std::ops::ControlFlow;
-use steps::{Continuations, DiffuseSurfaces, LightSamples, ShadowRays};
+use steps::{Continuations, LightSamples, ShadowRays};
+use surfaces::DiffuseSurfaces;
 use widest::{Step, run_widest};
 
 mod batching;
@@ -39,6 +40,7 @@ mod principled;
 mod scatter;
 mod sky;
 mod steps;
+mod surfaces;
 mod vertex_lanes;
 mod widest;
 

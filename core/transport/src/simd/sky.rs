@@ -5,15 +5,18 @@ use crate::integrators::PathState;
 use crate::integrators::path::Arrival;
 use crate::lights::cell_pdf;
 use crate::simd::lane_keys::LaneKeys;
-use crate::simd::steps::{Continuations, DiffuseSurfaces, ShadowRays};
+use crate::simd::steps::{Continuations, ShadowRays};
+use crate::simd::surfaces::DiffuseSurfaces;
 use crate::simd::widest::Step;
 use crate::simd::{F32xN, LANES, ShadeOutput, U32xN, Vec3xN};
-use lockstep_core::Settings;
+use lockstep_core::geometry::{FAR, offset_origin};
 use lockstep_core::math::rng::{Block, uniform};
-use lockstep_core::math::sampling::pick;
-use lockstep_core::math::vec3::vec3;
-use lockstep_core::math::{safe_sqrt, sin_cos_turns};
+use lockstep_core::math::sampling::{pick, power_heuristic};
+use lockstep_core::math::simd::F32x8;
+use lockstep_core::math::vec3::{dot, max_component, vec3};
+use lockstep_core::math::{INV_PI, safe_sqrt, sin_cos_turns};
 use lockstep_core::scene::{Environment, EnvironmentKind, SceneData, environment_radiance};
+use lockstep_core::{Settings, Strategy};
 
 /// Diffuse surfaces, one per lane, and what is sampled at them.
 #[derive(Clone, Default)]
@@ -30,13 +33,13 @@ pub(crate) struct SkyBatch {
 
 /// Sampled directions of the environment, as [`crate::lights::sample_environment`] samples them.
 #[derive(Clone, Default)]
-pub(crate) struct SkySamples {
+struct SkySamples {
     words: [U32xN; 4],
     row: F32xN,
     column: F32xN,
-    pub(crate) direction: Vec3xN,
-    pub(crate) radiance: Vec3xN,
-    pub(crate) pdf: F32xN,
+    direction: Vec3xN,
+    radiance: Vec3xN,
+    pdf: F32xN,
 }
 
 impl SkyBatch {
@@ -79,7 +82,7 @@ pub(crate) struct SkyStep<'a> {
 
 impl Step for SkyStep<'_> {
     #[inline(always)]
-    fn run<L: lockstep_core::math::simd::F32x8>(self) {
+    fn run<L: F32x8>(self) {
         let Self { batch, scene, settings, bounce, paths, output } = self;
         let SkyBatch { count, paths: indices, keys, surfaces, sky, shadow, continuations } = batch;
         // Draw random numbers
@@ -135,6 +138,34 @@ impl SkySamples {
             for i in 0..LANES {
                 radiance.put(i, environment_radiance(environment, texels, direction.at(i)));
             }
+        }
+    }
+}
+
+impl ShadowRays {
+    /// Connects to sampled directions of the environment, as next-event estimation of the scalar path tracer does.
+    #[inline(always)]
+    fn connect_to_sky(&mut self, settings: &Settings, surfaces: &DiffuseSurfaces, sky: &SkySamples) {
+        let DiffuseSurfaces { at: surface, throughput, base_color } = surfaces;
+        let with_bsdf = settings.strategy == Strategy::Mis;
+        let samples_lights = settings.strategy != Strategy::BsdfOnly;
+        for i in 0..LANES {
+            // Evaluate the diffuse BSDF and the MIS weight
+            let (direction, pdf) = (sky.direction.at(i), sky.pdf.0[i]);
+            let z = dot(direction, surface.normal.at(i));
+            let bsdf_pdf = if z <= 0.0 { 0.0 } else { z * INV_PI };
+            let weight = if with_bsdf { power_heuristic(pdf, bsdf_pdf) } else { 1.0 };
+            let value = base_color.at(i) * bsdf_pdf;
+            let radiance = throughput.at(i) * value * sky.radiance.at(i) * (weight / pdf);
+            // Store the shadow ray; a lane without contribution is inactive
+            let dark = (pdf <= 0.0) | (max_component(radiance) <= 0.0);
+            let agrees = dot(surface.geometric.at(i), direction) * z > 0.0;
+            self.active.0[i] = u32::from(samples_lights & agrees & !dark);
+            self.direction.put(i, direction);
+            self.t_max.0[i] = FAR;
+            self.radiance.put(i, radiance);
+            let at = surface.position.at(i);
+            self.origin.put(i, offset_origin(at, surface.geometric.at(i), direction, surface.scale.0[i]));
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::bsdf::MIN_COSINE;
 use crate::simd::gather::GatheredHits;
-use crate::simd::sky::SkySamples;
+use crate::simd::surfaces::{DiffuseSurfaces, Interactions};
 use crate::simd::{EIGHT, F32xN, LANES, U32xN, Vec3xN};
-use lockstep_core::geometry::{FAR, coordinate_scale, offset_origin, shadow_end, triangle_normal};
+use lockstep_core::geometry::{coordinate_scale, offset_origin, shadow_end, triangle_normal};
 use lockstep_core::math::rng::uniform;
 use lockstep_core::math::sampling::{cosine_hemisphere, frame, pick, power_heuristic, uniform_triangle};
 use lockstep_core::math::simd::F32x8;
@@ -12,25 +12,6 @@ use lockstep_core::math::vec3::{cross, dot, max_abs_component, max_component, no
 use lockstep_core::math::{INV_PI, max, min};
 use lockstep_core::scene::{Material, SceneData};
 use lockstep_core::{Settings, Strategy};
-
-/// Surface interactions with their shading frames, as in [`crate::interaction`].
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Interactions {
-    pub(crate) position: Vec3xN,
-    pub(crate) scale: F32xN,
-    pub(crate) geometric: Vec3xN,
-    pub(crate) normal: Vec3xN,
-    pub(crate) s: Vec3xN,
-    pub(crate) t: Vec3xN,
-}
-
-/// Diffuse surfaces, and the throughputs of the paths that arrive at them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct DiffuseSurfaces {
-    pub(crate) at: Interactions,
-    pub(crate) throughput: Vec3xN,
-    pub(crate) base_color: Vec3xN,
-}
 
 /// Sampled lights.
 #[derive(Clone, Debug, Default)]
@@ -159,37 +140,6 @@ impl ShadowRays {
             self.direction.put(i, direction);
             let scale = max(surface.scale.0[i], light.scale.0[i]);
             self.t_max.0[i] = shadow_end(distance, scale, cosine);
-            self.radiance.put(i, radiance);
-            let at = surface.position.at(i);
-            self.origin.put(i, offset_origin(at, surface.geometric.at(i), direction, surface.scale.0[i]));
-        }
-    }
-
-    /// Connects to sampled directions of the environment, as next-event estimation of the scalar path tracer does.
-    #[inline(always)]
-    pub(crate) fn connect_to_sky(
-        &mut self,
-        settings: &Settings,
-        surfaces: &DiffuseSurfaces,
-        sky: &SkySamples,
-    ) {
-        let DiffuseSurfaces { at: surface, throughput, base_color } = surfaces;
-        let with_bsdf = settings.strategy == Strategy::Mis;
-        let samples_lights = settings.strategy != Strategy::BsdfOnly;
-        for i in 0..LANES {
-            // Evaluate the diffuse BSDF and the MIS weight
-            let (direction, pdf) = (sky.direction.at(i), sky.pdf.0[i]);
-            let z = dot(direction, surface.normal.at(i));
-            let bsdf_pdf = if z <= 0.0 { 0.0 } else { z * INV_PI };
-            let weight = if with_bsdf { power_heuristic(pdf, bsdf_pdf) } else { 1.0 };
-            let value = base_color.at(i) * bsdf_pdf;
-            let radiance = throughput.at(i) * value * sky.radiance.at(i) * (weight / pdf);
-            // Store the shadow ray; a lane without contribution is inactive
-            let dark = (pdf <= 0.0) | (max_component(radiance) <= 0.0);
-            let agrees = dot(surface.geometric.at(i), direction) * z > 0.0;
-            self.active.0[i] = u32::from(samples_lights & agrees & !dark);
-            self.direction.put(i, direction);
-            self.t_max.0[i] = FAR;
             self.radiance.put(i, radiance);
             let at = surface.position.at(i);
             self.origin.put(i, offset_origin(at, surface.geometric.at(i), direction, surface.scale.0[i]));

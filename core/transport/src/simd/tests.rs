@@ -104,7 +104,7 @@ fn surviving(path: &PathState, continues: bool) -> Option<PathState> {
     continues.then_some(*path)
 }
 
-/// What was shaded: hits in batches, and paths that have shadow rays or continue.
+/// Hits in batches, and paths that have shadow rays or continue.
 #[derive(Debug)]
 struct Counts {
     diffuse: usize,
