@@ -33,9 +33,10 @@ def blocks(image):
     return image.reshape(n, BLOCK, n, BLOCK, 3).mean(axis=(1, 3, 4)).reshape(-1)
 
 
-def welch(x, y):
-    """z-scores of the difference of two sets of seeds. Blocks without noise may differ by the roundings of floats."""
-    rounding = 1e-6 * y.mean(0) + 1e-30
+def welch(x, y, spp):
+    """z-scores of the difference of two sets of seeds. Blocks without noise may differ by the roundings of so many floats, which
+    Mitsuba adds up in 32 bits."""
+    rounding = spp * 2.0**-24 * y.mean(0) + 1e-30
     return (x.mean(0) - y.mean(0)) / np.sqrt((x.var(0, ddof=1) + y.var(0, ddof=1)) / len(x) + rounding**2)
 
 
@@ -81,8 +82,8 @@ def main():
                 a.append(blocks(read(out)))
                 b.append(blocks(np.array(mi.render(theirs, spp=options.spp, seed=seed), dtype=float)))
             a, b = np.array(a), np.array(b)
-            z = welch(a, b)
-            whole = float(welch(a.mean(1), b.mean(1)))
+            z = welch(a, b, options.spp)
+            whole = float(welch(a.mean(1), b.mean(1), options.spp))
             ratio = a.mean() / b.mean()
             error = ratio * math.hypot(a.mean(1).std(ddof=1) / a.mean(), b.mean(1).std(ddof=1) / b.mean()) / math.sqrt(options.seeds)
             rms = math.sqrt((z**2).mean())
