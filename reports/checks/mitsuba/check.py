@@ -25,6 +25,8 @@ import numpy as np
 import scenes
 
 SIDE, BLOCK = 64, 8
+# The most samples that Mitsuba adds up at a time, in 32 bits.
+PART = 128
 
 
 def blocks(image):
@@ -33,10 +35,19 @@ def blocks(image):
     return image.reshape(n, BLOCK, n, BLOCK, 3).mean(axis=(1, 3, 4)).reshape(-1)
 
 
-def welch(x, y, spp):
-    """z-scores of the difference of two sets of seeds. Blocks without noise may differ by the roundings of so many floats, which
-    Mitsuba adds up in 32 bits."""
-    rounding = spp * 2.0**-24 * y.mean(0) + 1e-30
+def reference(mi, scene, spp, seed):
+    """Mitsuba's image: the mean, in 64 bits, of renders of at most PART samples, so that roundings stay below noise."""
+    parts = -(-spp // PART)
+    image = 0.0
+    for part in range(parts):
+        samples = spp * (part + 1) // parts - spp * part // parts
+        image = image + samples * np.array(mi.render(scene, spp=samples, seed=seed * parts + part), dtype=float)
+    return image / spp
+
+
+def welch(x, y):
+    """z-scores of the difference of two sets of seeds. Blocks without noise may differ by the roundings of floats."""
+    rounding = 1e-6 * y.mean(0) + 1e-30
     return (x.mean(0) - y.mean(0)) / np.sqrt((x.var(0, ddof=1) + y.var(0, ddof=1)) / len(x) + rounding**2)
 
 
@@ -80,10 +91,10 @@ def main():
                 if done.returncode != 0:
                     sys.exit(f"{scene.name}: {done.stderr}")
                 a.append(blocks(read(out)))
-                b.append(blocks(np.array(mi.render(theirs, spp=options.spp, seed=seed), dtype=float)))
+                b.append(blocks(reference(mi, theirs, options.spp, seed)))
             a, b = np.array(a), np.array(b)
-            z = welch(a, b, options.spp)
-            whole = float(welch(a.mean(1), b.mean(1), options.spp))
+            z = welch(a, b)
+            whole = float(welch(a.mean(1), b.mean(1)))
             ratio = a.mean() / b.mean()
             error = ratio * math.hypot(a.mean(1).std(ddof=1) / a.mean(), b.mean(1).std(ddof=1) / b.mean()) / math.sqrt(options.seeds)
             rms = math.sqrt((z**2).mean())
