@@ -2,7 +2,7 @@
 //! the classification of path divergence names the quantity that is wrong.
 //!
 //! A mutant is the kernels' source with one mistake, built for an OpenCL CPU runtime in place of the kernels and
-//! compared with `cpu-bvh`. `reports/recorded/mutants.md` holds the table that this prints:
+//! compared with `cpu-bvh`, in a process for each list of mutants. `reports/recorded/mutants.md` holds the table that this prints:
 //!
 //! ```sh
 //! cargo test -p lockstep --all-features --test validation -- --nocapture mutants
@@ -16,7 +16,7 @@ mod scene;
 use list::{MUTANTS, Mutant};
 use lockstep_bvh::Layout;
 use lockstep_conformance::scenes::nested;
-use lockstep_conformance::{present_targets, render, require};
+use lockstep_conformance::{in_own_process, present_targets, render, require};
 use lockstep_core::merging::MergeRadius;
 use lockstep_core::path_record::divergence::{self, FieldCount, QuantityDivergence};
 use lockstep_core::{Backend, Integrator, OpenOptions, Renderer, Scene, Settings};
@@ -140,20 +140,24 @@ impl Stage {
 
 #[test]
 fn mutants_are_killed_and_the_wrong_quantity_is_named() {
-    let scenes = [|| mutant_scene(false), || mutant_scene(true), nested];
-    kill(&MUTANTS, &scenes.map(|scene| move || Stage::set(scene().unwrap(), SETTINGS, SPP)));
+    in_own_process(|| {
+        let scenes = [|| mutant_scene(false), || mutant_scene(true), nested];
+        kill(&MUTANTS, &scenes.map(|scene| move || Stage::set(scene().unwrap(), SETTINGS, SPP)));
+    });
 }
 
 #[test]
 fn mutants_of_bidirectional_path_tracing_are_killed_and_the_wrong_quantity_is_named() {
-    let caustic = || lockstep_scenes::load("caustic", &LoadOptions::default()).unwrap().scene;
-    let stages = [false, true].map(|specular| {
-        move || {
-            let scene = if specular { caustic() } else { mutant_scene(false).unwrap() };
-            Stage::set(scene, Settings { integrator: Integrator::Bpt, ..SETTINGS }, SPP)
-        }
+    in_own_process(|| {
+        let caustic = || lockstep_scenes::load("caustic", &LoadOptions::default()).unwrap().scene;
+        let stages = [false, true].map(|specular| {
+            move || {
+                let scene = if specular { caustic() } else { mutant_scene(false).unwrap() };
+                Stage::set(scene, Settings { integrator: Integrator::Bpt, ..SETTINGS }, SPP)
+            }
+        });
+        kill(&PAIR_MUTANTS, &stages);
     });
-    kill(&PAIR_MUTANTS, &stages);
 }
 
 /// Prints the table of mutants, each on the stage that it names, and asserts that all are killed and named.
@@ -187,29 +191,37 @@ fn kill(mutants: &[Mutant], stages: &[impl Fn() -> Stage]) {
 /// One of the mistakes changes less than the noise of these images, so it is found by the bits of the film alone.
 #[test]
 fn mutants_of_photon_mapping_leave_another_film() {
-    let Some(target) = runtime() else { return };
-    let stages = MERGE_STAGES.map(|(spp, millionths)| {
-        let merge_radius = MergeRadius::from_millionths(millionths).unwrap();
-        let settings = Settings { merge_radius, integrator: Integrator::Bpm, ..SETTINGS };
-        Stage::set(mutant_scene(false).unwrap(), settings, spp)
-    });
-    for stage in &stages {
-        let sound = stage.compare_images(&target, &[]).0;
-        assert_eq!(sound.agreement, Agreement::Identical, "without a mistake");
-    }
-    println!("| mistake | samples per pixel | verdict | p |");
-    println!("|---|---|---|---|");
-    let mut missed = Vec::new();
-    for mutant in &MERGE_MUTANTS {
-        let stage = &stages[mutant.stage];
-        let (comparison, _) = stage.compare_images(&target, &[mutant.edit]);
-        println!("| {} | {} | {} | {} |", mutant.name, stage.spp, comparison.agreement, p_value(&comparison));
-        let found = comparison.agreement != Agreement::Identical;
-        if !found || is_killed(&comparison) != mutant.beyond_noise {
-            missed.push(mutant.name);
+    in_own_process(|| {
+        let Some(target) = runtime() else { return };
+        let stages = MERGE_STAGES.map(|(spp, millionths)| {
+            let merge_radius = MergeRadius::from_millionths(millionths).unwrap();
+            let settings = Settings { merge_radius, integrator: Integrator::Bpm, ..SETTINGS };
+            Stage::set(mutant_scene(false).unwrap(), settings, spp)
+        });
+        for stage in &stages {
+            let sound = stage.compare_images(&target, &[]).0;
+            assert_eq!(sound.agreement, Agreement::Identical, "without a mistake");
         }
-    }
-    assert!(missed.is_empty(), "not found as expected: {missed:?}");
+        println!("| mistake | samples per pixel | verdict | p |");
+        println!("|---|---|---|---|");
+        let mut missed = Vec::new();
+        for mutant in &MERGE_MUTANTS {
+            let stage = &stages[mutant.stage];
+            let (comparison, _) = stage.compare_images(&target, &[mutant.edit]);
+            println!(
+                "| {} | {} | {} | {} |",
+                mutant.name,
+                stage.spp,
+                comparison.agreement,
+                p_value(&comparison)
+            );
+            let found = comparison.agreement != Agreement::Identical;
+            if !found || is_killed(&comparison) != mutant.beyond_noise {
+                missed.push(mutant.name);
+            }
+        }
+        assert!(missed.is_empty(), "not found as expected: {missed:?}");
+    });
 }
 
 #[test]
