@@ -51,7 +51,7 @@ pub trait Renderer {
     /// when device code does not build, [`Error::Device`] when the scene does not fit.
     fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport>;
 
-    /// Bytes that the photons of a pass and their grid take at most under these settings, known before `load` allocates
+    /// Bytes that the photons of the passes in flight and their grids take at most under these settings, known before `load` allocates
     /// them. 0 for integrators without photons, and by default.
     fn photon_map_bytes(&self, settings: &Settings) -> u64 {
         let _ = settings;

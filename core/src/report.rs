@@ -18,7 +18,7 @@ pub struct LoadReport {
     pub upload_ms: f64,
     /// Bytes the scene and its acceleration structure take on the device.
     pub device_bytes: u64,
-    /// Bytes of the photon map of a pass, which are not among `device_bytes`: [`crate::Renderer::photon_map_bytes`].
+    /// Bytes of the photon maps of the passes in flight, which are not among `device_bytes`: [`crate::Renderer::photon_map_bytes`].
     #[serde(default)]
     pub photon_map_bytes: u64,
     /// Samples of every pixel that the device renders at once: passes of a multiple of it are the fastest. `None` where

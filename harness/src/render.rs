@@ -72,10 +72,10 @@ pub(crate) fn run(args: &RenderArgs) -> Result<Exit, Failure> {
     write_output(&output, film, report.stages.total_ms / 1e3)
 }
 
-/// Says the size of a photon map before it is allocated.
+/// Says the size of the photon maps in flight before they are allocated.
 fn say_photon_map(target: &TargetId, bytes: u64) {
     if bytes > 0 {
-        say(&format!("lockstep: the photon map of a pass takes up to {} on {target}", format::bytes(bytes)));
+        say(&format!("lockstep: photon maps take up to {} on {target}", format::bytes(bytes)));
     }
 }
 

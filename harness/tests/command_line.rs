@@ -59,7 +59,7 @@ fn a_render_that_merges_says_how_large_its_photon_map_gets() {
         expect(dir.path(), &words, 0).1
     };
     // 512 photons of 48 bytes, twice, with 20 bytes more each, and 256 buckets of 4
-    let words = "lockstep: the photon map of a pass takes up to 59.0 KiB on cpu-bvh";
+    let words = "lockstep: photon maps take up to 59.0 KiB on cpu-bvh";
     assert!(said("bpm").starts_with(words), "{}", said("bpm"));
     assert!(!said("path").contains("photon map"));
 }

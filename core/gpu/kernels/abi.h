@@ -274,6 +274,9 @@ typedef struct {
     float connect;
 } MergeRatios;
 
+/* Samples in flight of integrators with merges, at most. */
+#define MERGED_PASSES 8u
+
 /* Parameters of the merges of a pass; zero without merging. */
 typedef struct LS_ALIGN16 {
     Vec3 origin;
@@ -307,7 +310,8 @@ typedef struct LS_ALIGN16 {
     u32 strategy;
     u32 roulette_from;
     u32 first_pixel;
-    Merging merging;
+    /* Of each sample in flight, where there are merges */
+    Merging merging[MERGED_PASSES];
 } Pass;
 
 #define VERTEX_HIT 1u

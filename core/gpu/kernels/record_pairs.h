@@ -77,16 +77,16 @@ LS_FN void record_pair_light_path(SceneRef scene, Pass pass, SampleKey key, Pair
         continues = false;
         Hit hit = bvh_closest_hit(scene, path.ray, rng_ray_key_light_extension(key, bounce));
         record_pair_ray(pair, PAIR_OF_LIGHT, bounce, path.ray, hit);
-        PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit, pass.merging.ratios);
+        PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit, pass.merging[0].ratios);
         if (vertex.wanted) {
             record_pair_vertex(pair, PAIR_OF_LIGHT, bounce, vertex);
-            PairConnection lens = connections_to_camera(pass.camera, key, bounce, vertex, pass.merging.ratios);
+            PairConnection lens = connections_to_camera(pass.camera, key, bounce, vertex, pass.merging[0].ratios);
             if (lens.wanted) {
                 bool reached = !bvh_any_hit(scene, lens.ray, rng_ray_key_connection(key, lens.technique));
                 record_pair_contribution(pair, bounce + 2u, 1u, lens, reached);
             }
             if (bounce + 1u < pass.bounces) {
-                continues = light_path_light_path_extend(pass, bounce, &path, vertex);
+                continues = light_path_light_path_extend(pass, bounce, &path, vertex, pass.merging[0].ratios);
             }
         }
     }
@@ -138,7 +138,7 @@ LS_FN void record_pair_connections(SceneRef scene, Pass pass, SampleKey key, u32
         PairConnection join = vertex_no_connection();
         RayKey ray_key = rng_ray_key_shadow(key, bounce);
         if (light == 1u) {
-            join = connections_to_light(scene, key, bounce, vertex, pass.merging.ratios);
+            join = connections_to_light(scene, key, bounce, vertex, pass.merging[0].ratios);
         } else {
             PathVertex other = record_pair_light_vertex(pair, light - 2u);
 #ifdef LS_LAYERS
@@ -147,7 +147,7 @@ LS_FN void record_pair_connections(SceneRef scene, Pass pass, SampleKey key, u32
             u32 technique = splat_technique_index(light, bounce + 2u);
             continues = other.wanted;
             if (continues) {
-                join = connections_join(key, technique, other, vertex, pass.merging.ratios);
+                join = connections_join(key, technique, other, vertex, pass.merging[0].ratios);
                 ray_key = rng_ray_key_connection(key, technique);
             }
         }
@@ -180,7 +180,7 @@ LS_FN void record_pair_camera_path(SceneRef scene, Pass pass, SampleKey key, Pai
         if (arrival.vertex.wanted) {
             record_pair_vertex(pair, 0u, bounce, arrival.vertex);
             record_pair_connections(scene, pass, key, bounce, arrival.vertex, pair);
-            continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex);
+            continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex, pass.merging[0].ratios);
         }
 #endif
     }

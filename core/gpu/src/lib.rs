@@ -43,8 +43,8 @@ pub use lockstep_core::{KernelResources, KernelSource, TranslationUnit};
 pub use program::{ProgramKind, ProgramOptions};
 pub use ptxas::from_ptxas;
 pub use records::{
-    BounceCounters, Packed, Pass, SceneConstants, TOTALS_HEADER, bounces_of_totals, counters_len,
-    invalid_of_totals, totals_len,
+    BounceCounters, MERGED_PASSES, Packed, Pass, SceneConstants, TOTALS_HEADER, bounces_of_totals,
+    counters_len, invalid_of_totals, totals_len,
 };
 pub use scene_buffers::{SceneArray, scene_arrays, scene_constants};
 

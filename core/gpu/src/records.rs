@@ -17,6 +17,9 @@ pub struct Packed {
     pub w: u32,
 }
 
+/// Samples in flight of an integrator with merges, at most: each is a pass with a photon map of its own.
+pub const MERGED_PASSES: u32 = 8;
+
 /// Parameters of a batch of samples in flight; passed by value.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
@@ -41,8 +44,8 @@ pub struct Pass {
     /// Position of the first pixel in flight. A film that does not fit the path state is rendered in ranges
     /// of pixels.
     pub first_pixel: u32,
-    /// The merges of the pass.
-    pub merging: Merging,
+    /// The merges of each sample in flight; zero without merging.
+    pub merging: [Merging; MERGED_PASSES as usize],
 }
 
 impl Pass {
@@ -58,7 +61,7 @@ impl Pass {
             strategy: settings.strategy as u32,
             roulette_from: settings.roulette_from.unwrap_or(NONE),
             first_pixel: 0,
-            merging: Merging::NONE,
+            merging: [Merging::NONE; MERGED_PASSES as usize],
         }
     }
 }

@@ -551,6 +551,7 @@ pub const MERGE: Kernel = Kernel {
         value("bounce", U32),
         input("camera_vertices", PACKED),
         input("merge_queue", U32),
+        input("photon_positions", PACKED),
         input("sorted_photons", PHOTON),
         input("bucket_counts", U32),
         input("bucket_ends", U32),
@@ -597,6 +598,7 @@ pub const CAMERA_PATHS: Kernel = Kernel {
         value("pass", PASS),
         input("light_vertices", PACKED),
         input("light_lengths", U32),
+        input("photon_positions", PACKED),
         input("sorted_photons", PHOTON),
         input("bucket_counts", U32),
         input("bucket_ends", U32),
@@ -637,6 +639,7 @@ pub const SORT_PHOTONS: Kernel = Kernel {
         input("light_lengths", U32),
         input("photons", PHOTON),
         output("bucket_ends", U32),
+        output("photon_positions", PACKED),
         output("sorted_photons", PHOTON),
     ],
 };

@@ -253,6 +253,7 @@ fn kernels_divide_floats_by_ls_div() {
         "LS_GLOBAL_SIZE() / LS_LOCAL_SIZE()",
         "LS_GLOBAL_ID() / LS_LOCAL_SIZE()",
         "path / pass.pixels",
+        "(path) / (pass).pixels",
         "dimension / XORWOW_RUN",
         "(dimension - 1u) / BLOCKS_PER_BOUNCE",
     ];

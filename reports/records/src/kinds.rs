@@ -327,7 +327,7 @@ pub struct Load {
     pub triangles: u64,
     /// Bytes the target holds for the scene.
     pub device_bytes: u64,
-    /// Bytes of the photon map of a pass at most, beside those of the scene; 0 without one, and in older records.
+    /// Bytes of the photon maps of the passes in flight at most, beside those of the scene; 0 without one, and in older records.
     #[serde(skip_serializing_if = "is_zero")]
     pub photon_map_bytes: u64,
     /// How the target was compiled.

@@ -14,6 +14,7 @@ use lockstep_core::math::rng::{
 use lockstep_core::math::{INV_FOUR_PI, INV_PI, PI, TWO_PI};
 use lockstep_core::path_record::{PairRecord, VertexRecord};
 use lockstep_core::scene::*;
+use lockstep_gpu::MERGED_PASSES;
 use lockstep_gpu::probe::ProbeDevice;
 use lockstep_transport::bsdf::{LayerLobe, MIN_ALPHA, SPECULAR_ROUGHNESS};
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
@@ -124,6 +125,7 @@ const INTEGERS: &[(&str, u32)] = &[
     ("BLOCK_CONNECTION_ALPHA", Block::ConnectionAlpha as u32),
     ("BLOCK_DISPERSION", Block::Dispersion as u32),
     ("BLOCK_LAYER", Block::Layer as u32),
+    ("MERGED_PASSES", MERGED_PASSES),
     ("LOBE_COAT", LayerLobe::Coat as u32),
     ("LOBE_SHEEN", LayerLobe::Sheen as u32),
     ("LOBE_SPECULAR", LayerLobe::Specular as u32),

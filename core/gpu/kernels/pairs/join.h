@@ -29,7 +29,7 @@ LS_KERNEL void LS_STAGE ls_join(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
                 PathVertex camera =
                     load_path_vertex(scene, camera_vertices, CAMERA_VERTEX(i), VERTEX_STRIDE(pairs));
                 u32 technique = splat_technique_index(index + 2u, bounce + 2u);
-                join[k] = connections_join(path_key(pass, i), technique, light, camera, pass.merging.ratios);
+                join[k] = connections_join(path_key(pass, i), technique, light, camera, MERGING(pass, i).ratios);
             }
             connected += join[k].wanted ? 1u : 0u;
         }

@@ -24,11 +24,11 @@ LS_KERNEL void LS_STAGE ls_light_paths(LS_SCENE_PARAMETERS, Pass pass, LS_GLOBAL
             if (intersect_hit_is_some(hit)) {
                 tally_count(counters, bounce, HITS, tally);
             }
-            PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit, pass.merging.ratios);
+            PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit, MERGING(pass, i).ratios);
             if (vertex.wanted) {
 #ifndef LS_MERGE_ALONE
                 /* Connect to the camera */
-                PairConnection lens = connections_to_camera(pass.camera, key, bounce, vertex, pass.merging.ratios);
+                PairConnection lens = connections_to_camera(pass.camera, key, bounce, vertex, MERGING(pass, i).ratios);
                 if (lens.wanted) {
                     tally_count(counters, bounce, SHADOW_RAYS, tally);
                     if (!bvh_any_hit(scene, lens.ray, rng_ray_key_connection(key, lens.technique))) {
@@ -38,10 +38,11 @@ LS_KERNEL void LS_STAGE ls_light_paths(LS_SCENE_PARAMETERS, Pass pass, LS_GLOBAL
                     }
                 }
 #endif
-                keep_light_vertex(pass, bounce, i, vertex, light_vertices, photons, bucket_counts);
+                keep_light_vertex(pass, MERGING(pass, i), bounce, i, vertex, light_vertices, photons,
+                                  BUCKETS(pass, i, bucket_counts));
                 length = bounce + 1u;
                 if (bounce + 1u < pass.bounces) {
-                    continues = light_path_light_path_extend(pass, bounce, &path, vertex);
+                    continues = light_path_light_path_extend(pass, bounce, &path, vertex, MERGING(pass, i).ratios);
                 }
             }
         }
@@ -53,6 +54,7 @@ LS_KERNEL void LS_STAGE ls_light_paths(LS_SCENE_PARAMETERS, Pass pass, LS_GLOBAL
 LS_KERNEL void LS_STAGE ls_camera_paths(LS_SCENE_PARAMETERS, Pass pass,
                                         LS_GLOBAL const Packed *LS_RESTRICT light_vertices,
                                         LS_GLOBAL const u32 *LS_RESTRICT light_lengths,
+                                        LS_GLOBAL const Packed *LS_RESTRICT photon_positions,
                                         LS_GLOBAL const Photon *LS_RESTRICT sorted_photons,
                                         LS_GLOBAL const u32 *LS_RESTRICT bucket_counts,
                                         LS_GLOBAL const u32 *LS_RESTRICT bucket_ends,
@@ -86,13 +88,13 @@ LS_KERNEL void LS_STAGE ls_camera_paths(LS_SCENE_PARAMETERS, Pass pass,
                     PairConnection join;
                     RayKey ray_key;
                     if (light == 1u) {
-                        join = connections_to_light(scene, key, bounce, arrival.vertex, pass.merging.ratios);
+                        join = connections_to_light(scene, key, bounce, arrival.vertex, MERGING(pass, i).ratios);
                         ray_key = rng_ray_key_shadow(key, bounce);
                     } else {
                         u32 first = LIGHT_VERTEX(pass, count, i, light - 2u);
                         PathVertex other = load_path_vertex(scene, light_vertices, first, VERTEX_STRIDE(count));
                         u32 technique = splat_technique_index(light, bounce + 2u);
-                        join = connections_join(key, technique, other, arrival.vertex, pass.merging.ratios);
+                        join = connections_join(key, technique, other, arrival.vertex, MERGING(pass, i).ratios);
                         ray_key = rng_ray_key_connection(key, technique);
                     }
                     if (join.wanted) {
@@ -107,13 +109,15 @@ LS_KERNEL void LS_STAGE ls_camera_paths(LS_SCENE_PARAMETERS, Pass pass,
 #endif
 #ifdef LS_MERGE
                 if (!vertex_vertex_is_specular(arrival.vertex)) {
-                    pair_merge(film, invalid, pass, sorted_photons, bucket_counts, bucket_ends, key, arrival.vertex,
+                    pair_merge(film, invalid, pass.bounces, MERGING(pass, i), photon_positions, sorted_photons,
+                               BUCKETS(pass, i, bucket_counts), BUCKETS(pass, i, bucket_ends), key, arrival.vertex,
                                bounce);
                 }
 #endif
                 bool specular = path.specular && vertex_vertex_is_specular(arrival.vertex);
                 if (CAMERA_CONTINUES(pass, bounce, specular)) {
-                    continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex);
+                    continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex,
+                                                               MERGING(pass, i).ratios);
                 }
             }
 #endif

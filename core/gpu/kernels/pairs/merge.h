@@ -4,6 +4,7 @@
 LS_KERNEL void LS_STAGE ls_merge(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
                                  LS_GLOBAL const Packed *LS_RESTRICT camera_vertices,
                                  LS_GLOBAL const u32 *LS_RESTRICT merge_queue,
+                                 LS_GLOBAL const Packed *LS_RESTRICT photon_positions,
                                  LS_GLOBAL const Photon *LS_RESTRICT sorted_photons,
                                  LS_GLOBAL const u32 *LS_RESTRICT bucket_counts,
                                  LS_GLOBAL const u32 *LS_RESTRICT bucket_ends, LS_GLOBAL i64 *LS_RESTRICT film,
@@ -14,7 +15,8 @@ LS_KERNEL void LS_STAGE ls_merge(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
         u32 path = merge_queue[i];
         PathVertex vertex =
             load_path_vertex(scene, camera_vertices, CAMERA_VERTEX(path), VERTEX_STRIDE(pass.pixels * pass.samples));
-        pair_merge(film, invalid, pass, sorted_photons, bucket_counts, bucket_ends, path_key(pass, path), vertex,
+        pair_merge(film, invalid, pass.bounces, MERGING(pass, path), photon_positions, sorted_photons,
+                   BUCKETS(pass, path, bucket_counts), BUCKETS(pass, path, bucket_ends), path_key(pass, path), vertex,
                    bounce);
     }
 }

@@ -10,7 +10,7 @@ typedef struct {
     PairConnection light;
 } CameraShaded;
 
-LS_FN CameraShaded shade_camera_path(SceneRef scene, Pass pass, u32 bounce, u32 i, Hit hit,
+LS_FN CameraShaded shade_camera_path(SceneRef scene, Pass pass, MergeRatios ratios, u32 bounce, u32 i, Hit hit,
                                      LS_GLOBAL Packed *path_origin, LS_GLOBAL Packed *path_direction,
                                      LS_GLOBAL Packed *path_throughput, LS_GLOBAL Packed *path_weights,
                                      LS_GLOBAL const u32 *light_lengths, LS_GLOBAL Packed *camera_vertices,
@@ -34,7 +34,7 @@ LS_FN CameraShaded shade_camera_path(SceneRef scene, Pass pass, u32 bounce, u32 
     if (!is_specular) {
 #ifdef LS_CONNECT_PAIRS
         /* Sample a light, and count the connections to the light sub-path */
-        shaded.light = connections_to_light(scene, path.key, bounce, arrival.vertex, pass.merging.ratios);
+        shaded.light = connections_to_light(scene, path.key, bounce, arrival.vertex, ratios);
         u32 most = pass.bounces - bounce - 1u;
         shaded.joins = light_lengths[i] < most ? light_lengths[i] : most;
 #endif
@@ -49,7 +49,7 @@ LS_FN CameraShaded shade_camera_path(SceneRef scene, Pass pass, u32 bounce, u32 
 
     /* Continue the sub-path */
     if (CAMERA_CONTINUES(pass, bounce, path.specular && is_specular)) {
-        shaded.continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex);
+        shaded.continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex, ratios);
     }
     if (shaded.continues) {
         store_sub_path(path_origin, path_direction, path_throughput, path_weights, i, path.ray, path.throughput,
@@ -93,7 +93,7 @@ LS_KERNEL void LS_STAGE ls_shade_camera(LS_SCENE_PARAMETERS, Pass pass, u32 boun
             shaded[k].joins = 0u;
             shaded[k].light.wanted = false;
             if (own + k < count) {
-                shaded[k] = shade_camera_path(scene, pass, bounce, queue[own + k],
+                shaded[k] = shade_camera_path(scene, pass, MERGING(pass, queue[own + k]).ratios, bounce, queue[own + k],
                                               load_hit(hits, hit_primitives, own + k), path_origin, path_direction,
                                               path_throughput, path_weights, light_lengths, camera_vertices, film,
                                               invalid);

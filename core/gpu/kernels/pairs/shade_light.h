@@ -33,20 +33,22 @@ LS_KERNEL void LS_STAGE ls_shade_light(LS_SCENE_PARAMETERS, Pass pass, u32 bounc
                 u32 i = queue[own + k];
                 LightPath path =
                     load_light_path(pass, bounce, path_origin, path_direction, path_throughput, path_weights, i);
+                MergeRatios ratios = MERGING(pass, i).ratios;
                 Hit hit = load_hit(hits, hit_primitives, own + k);
-                PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit, pass.merging.ratios);
+                PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit, ratios);
                 if (vertex.wanted) {
 #ifndef LS_MERGE_ALONE
                     /* Connect to the lens */
-                    lens[k] = connections_to_camera(pass.camera, path.key, bounce, vertex, pass.merging.ratios);
+                    lens[k] = connections_to_camera(pass.camera, path.key, bounce, vertex, ratios);
 #endif
                     /* Store the vertex and its photon */
-                    keep_light_vertex(pass, bounce, i, vertex, light_vertices, photons, bucket_counts);
+                    keep_light_vertex(pass, MERGING(pass, i), bounce, i, vertex, light_vertices, photons,
+                                      BUCKETS(pass, i, bucket_counts));
                     light_lengths[i] = bounce + 1u;
 
                     /* Continue the sub-path */
                     if (bounce + 1u < pass.bounces) {
-                        continues[k] = light_path_light_path_extend(pass, bounce, &path, vertex);
+                        continues[k] = light_path_light_path_extend(pass, bounce, &path, vertex, ratios);
                     }
                     if (continues[k]) {
                         store_sub_path(path_origin, path_direction, path_throughput, path_weights, i, path.ray,

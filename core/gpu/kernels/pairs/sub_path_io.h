@@ -59,6 +59,15 @@ LS_FN CameraPath load_camera_path(Pass pass, LS_GLOBAL const Packed *path_origin
     return path;
 }
 
+/* The merges of the pass that a sub-path is of, and the pass's share of a table of buckets. */
+#ifdef LS_MERGE
+#define MERGING(pass, path) ((pass).merging[(path) / (pass).pixels])
+#define BUCKETS(pass, path, table) ((table) + (path) / (pass).pixels * (MERGING(pass, path).bucket_mask + 1u))
+#else
+#define MERGING(pass, path) ((pass).merging[0])
+#define BUCKETS(pass, path, table) (table)
+#endif
+
 /* The first record of vertex `index` of a light sub-path, of the vertex of a camera sub-path, and the distance to the
  * next record. On a GPU neighbouring work-items store neighbouring records; on a CPU a vertex lies together. */
 #ifdef LS_GROUP_COMPACTION

@@ -1019,9 +1019,8 @@ LS_SCENE_PROBE(light_path, 25, 46) {
         if (vertex.wanted) {
             Pass pass;
             pass.roulette_from = (IN_U(16) & 1u) != 0u ? 1u : NONE;
-            pass.merging.ratios = ratios;
             lens = connections_to_camera(camera, key, bounce, vertex, ratios);
-            continues = light_path_light_path_extend(pass, bounce, &path, vertex);
+            continues = light_path_light_path_extend(pass, bounce, &path, vertex, ratios);
         }
     }
     store_probed_vertex(y, vertex);
@@ -1044,9 +1043,8 @@ LS_SCENE_PROBE(camera_path, 31, 51) {
     if (arrival.vertex.wanted) {
         Pass pass;
         pass.roulette_from = (IN_U(16) & 1u) != 0u ? 1u : NONE;
-        pass.merging.ratios = ratios;
         light = connections_to_light(scene, key, bounce, arrival.vertex, ratios);
-        continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex);
+        continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex, ratios);
     }
     store_probed_vertex(y, arrival.vertex);
     store_probed_connection(y + 19, light);
@@ -1178,7 +1176,7 @@ LS_SCENE_PROBE(photon_merge, 32, 17) {
     OUT_V(6, photon.throughput);
     OUT_F(9, photon.vcm);
     OUT_F(10, photon.vm);
-    OUT_U(11, photon_photon_is_within(photon, 1u, 2u) ? 1u : 0u);
+    OUT_U(11, photon_photon_is_within(photon.bounce, 1u, 2u) ? 1u : 0u);
     OUT_U(12, merge.wanted ? 1u : 0u);
     OUT_V(13, merge.value);
     OUT_F(16, merge.weight);

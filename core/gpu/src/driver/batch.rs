@@ -2,7 +2,8 @@
 
 use crate::driver::device::{DeviceType, Limits};
 use crate::integrators::Plan;
-use lockstep_core::Structure;
+use crate::records::MERGED_PASSES;
+use lockstep_core::{Settings, Structure};
 use std::ops::Range;
 
 /// Paths in flight on a GPU. The last rays of a launch leave most of the device idle, so launches should be
@@ -38,6 +39,22 @@ pub fn paths_in_flight(limits: &Limits, plan: &Plan, structure: Structure, bounc
         DeviceType::Cpu => (CPU_PATHS_PER_CORE * u64::from(limits.compute_units)).max(CPU_PATHS),
     };
     wanted.min(most_paths(limits, plan, structure, bounces)).max(1) as u32
+}
+
+/// The number of paths of a render that a device should have in flight. Merges need all paths of a sample index, so there it
+/// is that of one sample of the film, or on a GPU of the power of two of samples that comes nearest to as many paths as
+/// elsewhere: buckets of their photon maps are then a power of two together.
+pub fn default_paths(limits: &Limits, plan: &Plan, structure: Structure, settings: &Settings) -> u32 {
+    let wanted = paths_in_flight(limits, plan, structure, settings.bounces);
+    if !settings.integrator.merges() {
+        return wanted;
+    }
+    let pixels = settings.width.saturating_mul(settings.height).max(1);
+    let samples = match limits.kind {
+        DeviceType::Gpu => (wanted / pixels).clamp(1, MERGED_PASSES),
+        DeviceType::Cpu => 1,
+    };
+    pixels << samples.ilog2()
 }
 
 /// The number of paths that a device has room for.

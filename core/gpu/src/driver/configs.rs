@@ -2,6 +2,7 @@
 
 use crate::driver::device::{DeviceType, Limits};
 use crate::features::KernelFeatures;
+use crate::records::MERGED_PASSES;
 use lockstep_core::Mode;
 use lockstep_core::{Integrator, KernelConfig, LayerSampling, MergeSums, Order, Rays, Scheduling, Structure};
 
@@ -73,9 +74,10 @@ pub(super) fn lacking(config: &KernelConfig, kind: DeviceType, features: &Kernel
     if integrator.splats() && !has_pairs {
         return Some(format!("the configuration {config} of the integrator {integrator}"));
     }
-    if integrator.merges() && config.samples.is_some_and(|samples| samples != 1) {
+    let is_of_passes = |samples: u32| samples.is_power_of_two() && samples <= MERGED_PASSES;
+    if integrator.merges() && !config.samples.is_none_or(is_of_passes) {
         return Some(format!(
-            "the configuration {config} of the integrator {integrator}, one of whose passes is one sample"
+            "the configuration {config} of the integrator {integrator}, which has 1, 2, 4 or {MERGED_PASSES} samples in flight"
         ));
     }
     if !integrator.merges() && config.merges == MergeSums::Floats {

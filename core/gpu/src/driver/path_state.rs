@@ -5,7 +5,7 @@ use crate::driver::device::Device;
 use crate::integrators::{Buffer, Len, Plan};
 use lockstep_core::Structure;
 use lockstep_core::error::{Error, Result};
-use lockstep_core::merging::buckets;
+use lockstep_core::merging::buckets_of_passes;
 
 /// The buffers of the paths in flight, bound to kernel parameters by name.
 pub(super) struct PathState<D: Device> {
@@ -31,7 +31,7 @@ impl<D: Device> PathState<D> {
                     Array::of_size(device, buffer.of.size, elements, buffer.what)?
                 }
                 Len::Buckets => {
-                    let elements = buckets(paths) as usize;
+                    let elements = buckets_of_passes(paths) as usize;
                     Array::of_size(device, buffer.of.size, elements, buffer.what)?
                 }
                 Len::Bounces(len) => {

@@ -1,7 +1,7 @@
 //! A renderer over any [`Device`].
 
 use crate::driver::arrays::Array;
-use crate::driver::batch::{Batch, batches, most_paths, paths_in_flight, samples_at_once};
+use crate::driver::batch::{Batch, batches, default_paths, most_paths, samples_at_once};
 use crate::driver::configs::{compared, default_config, lacking};
 use crate::driver::device::Device;
 use crate::driver::fit::{self, Demand};
@@ -80,12 +80,8 @@ impl<D: Device> Loaded<D> {
     /// The number of paths in flight of a configuration.
     fn paths_of(&self, device: &D, config: &KernelConfig) -> Result<u32> {
         let (limits, structure, bounces) = (device.limits(), config.structure, self.settings.bounces);
-        if self.merges.is_some() {
-            // Merges need all paths of a sample index
-            return Ok(self.pass.pixels);
-        }
         let Some(samples) = config.samples else {
-            return Ok(paths_in_flight(&limits, self.plan, structure, bounces));
+            return Ok(default_paths(&limits, self.plan, structure, &self.settings));
         };
         let paths = u64::from(self.pass.pixels) * u64::from(samples.max(1));
         let most = most_paths(&limits, self.plan, structure, bounces);
@@ -150,9 +146,13 @@ impl<D: Device> Wavefront<D> {
 }
 
 /// The pass of one batch.
-fn pass_of(film: &Pass, merges: Option<&MergeSchedule>, batch: &Batch) -> Pass {
+pub(super) fn pass_of(film: &Pass, merges: Option<&MergeSchedule>, batch: &Batch) -> Pass {
+    let mut merging = film.merging;
+    for (of_sample, sample) in merging.iter_mut().zip(batch.samples.clone()) {
+        *of_sample = merges.map_or(Merging::NONE, |schedule| schedule.pass(sample));
+    }
     Pass {
-        merging: merges.map_or(Merging::NONE, |schedule| schedule.pass(batch.samples.start)),
+        merging,
         pixels: batch.pixels.len() as u32,
         first_pixel: batch.pixels.start,
         samples: batch.samples.len() as u32,
@@ -171,10 +171,13 @@ impl<D: Device> Renderer for Wavefront<D> {
     }
 
     fn photon_map_bytes(&self, settings: &Settings) -> u64 {
-        let kind = self.device.limits().kind;
-        let structure = default_config(settings.mode, kind, settings.integrator).structure;
-        let light_paths = settings.width.saturating_mul(settings.height);
-        plan(settings.integrator).bytes_of_photon_map(structure, light_paths, settings.bounces)
+        if !settings.integrator.merges() {
+            return 0;
+        }
+        let (limits, plan) = (self.device.limits(), plan(settings.integrator));
+        let structure = default_config(settings.mode, limits.kind, settings.integrator).structure;
+        let light_paths = default_paths(&limits, plan, structure, settings);
+        plan.bytes_of_photon_map(structure, light_paths, settings.bounces)
     }
 
     fn load(&mut self, scene: &Scene, settings: &Settings) -> Result<LoadReport> {
@@ -194,11 +197,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         let device = &mut self.device;
         let pixels = settings.width * settings.height;
         let merges = MergeSchedule::new(scene, settings);
-        // Merges need all paths of a sample index
-        let capacity = match merges {
-            Some(_) => pixels,
-            None => paths_in_flight(&device.limits(), plan, config.structure, settings.bounces),
-        };
+        let capacity = default_paths(&device.limits(), plan, config.structure, settings);
         let arrays = scene_arrays(scene, &bvh);
         let film = u64::from(pixels) * size_of::<[i64; 3]>() as u64;
         let state = plan.bytes_of_buffers(config.structure, capacity, settings.bounces);

@@ -1,12 +1,14 @@
 //! The driver over a device that computes nothing and logs its calls.
 
-use crate::driver::batch::{batches, paths_in_flight};
+use crate::driver::batch::{Batch, batches, default_paths, paths_in_flight};
+use crate::driver::renderer::pass_of;
 use crate::driver::*;
 use crate::integrators::plan;
 use crate::signatures::Kernel;
-use crate::{KernelFeatures, Options, ProgramKind};
+use crate::{KernelFeatures, Options, Pass, ProgramKind};
 use lockstep_core::Integrator;
 use lockstep_core::error::{Error, Result};
+use lockstep_core::merging::{MergeSchedule, Merging};
 use lockstep_core::scene::{Material, MeshData, Scene, SceneBuilder, Sphere};
 use lockstep_core::{DeviceInfo, Renderer, Settings};
 use lockstep_core::{KernelConfig, LayerSampling, MergeSums, Order, Rays, Scheduling, Structure};
@@ -179,7 +181,7 @@ fn a_photon_map_that_does_not_fit_is_refused_with_its_size_before_anything_is_al
     let (device, log) = Recorder::new(Limits { memory: 256 << 20, ..ROOMY });
     let refused = Wavefront::new(device).load(&scene(), &settings);
     let Err(Error::Device { reason, .. }) = refused else { panic!("{refused:?}") };
-    assert!(reason.contains("photons in flight 300.4 MB") && reason.contains("268.4 MB"), "{reason}");
+    assert!(reason.contains("photons in flight 348.4 MB") && reason.contains("268.4 MB"), "{reason}");
     assert_eq!(log.borrow().allocations, 0);
 }
 
@@ -188,8 +190,8 @@ fn the_size_of_a_photon_map_is_known_before_the_load_and_in_its_report() {
     let settings = Settings { width: 100, height: 10, integrator: Integrator::Bpm, ..Settings::default() };
     let (device, log) = Recorder::new(ROOMY);
     let mut renderer = Wavefront::new(device);
-    // Three photons of 48 bytes a light sub-path, twice, and two words for each of 1024 buckets
-    let bytes = 2 * 1000 * 3 * 48 + 2 * 4 * 1024;
+    // Three photons of 48 bytes a light sub-path, twice, with their positions, and two words for each of 1024 buckets
+    let bytes = 1000 * 3 * (2 * 48 + 16) + 2 * 4 * 1024;
     assert_eq!(renderer.photon_map_bytes(&settings), bytes);
     assert_eq!(log.borrow().allocations, 0);
     assert_eq!(renderer.load(&scene(), &settings).unwrap().photon_map_bytes, bytes);
@@ -198,7 +200,7 @@ fn the_size_of_a_photon_map_is_known_before_the_load_and_in_its_report() {
 }
 
 #[test]
-fn a_batch_whose_photons_merge_is_a_whole_sample_index_of_the_film() {
+fn a_batch_whose_photons_merge_is_of_whole_sample_indices_of_the_film() {
     let (device, log) = Recorder::new(ROOMY);
     let mut renderer = Wavefront::new(device);
     let settings =
@@ -219,10 +221,48 @@ fn a_batch_whose_photons_merge_is_a_whole_sample_index_of_the_film() {
     let last = ["ls_extend_camera", "ls_shade_camera", "ls_count_pairs", "ls_tally"];
     let pass = [&light[..], &photons, &first, &last].concat();
     assert_eq!(log.borrow().kernels, pass.repeat(3));
-    // Configurations of several samples in flight have no meaning
-    let several = KernelConfig { samples: Some(4), ..KernelConfig::default() };
-    assert!(matches!(renderer.configure(&several), Err(Error::Unsupported { .. })));
-    renderer.configure(&KernelConfig { samples: Some(1), ..KernelConfig::default() }).unwrap();
+    // Several passes in flight are a power of two, so that their tables of buckets are together
+    let several = |samples| KernelConfig { samples: Some(samples), ..KernelConfig::default() };
+    for refused in [0, 3, 16] {
+        assert!(matches!(renderer.configure(&several(refused)), Err(Error::Unsupported { .. })), "{refused}");
+    }
+    for (samples, batches) in [(1, 6), (2, 3), (4, 2), (8, 1)] {
+        renderer.configure(&several(samples)).unwrap();
+        log.take();
+        renderer.accumulate(0..6).unwrap();
+        let maps = log.borrow().kernels.iter().filter(|&&kernel| kernel == "ls_sort_photons").count();
+        assert_eq!(maps, batches, "{samples} samples in flight");
+        renderer.configure(&several(1)).unwrap();
+    }
+}
+
+#[test]
+fn a_gpu_has_several_passes_with_photon_maps_in_flight_as_its_memory_allows() {
+    let settings = Settings { width: 640, height: 360, integrator: Integrator::Vcm, ..Settings::default() };
+    let passes = |limits: Limits, settings: &Settings| {
+        let plan = plan(settings.integrator);
+        default_paths(&limits, plan, WAVEFRONT, settings) / (settings.width * settings.height)
+    };
+    let gpu = Limits { kind: DeviceType::Gpu, largest_allocation: 8 << 30, memory: 64 << 30, ..ROOMY };
+    assert_eq!(passes(gpu, &settings), 8);
+    assert_eq!(passes(Limits { memory: 4 << 30, ..gpu }, &settings), 4);
+    assert_eq!(passes(Limits { memory: 64 << 20, ..gpu }, &settings), 1);
+    assert_eq!(passes(gpu, &Settings { width: 3840, height: 2160, ..settings }), 2);
+    assert_eq!(passes(Limits { kind: DeviceType::Cpu, ..gpu }, &settings), 1);
+}
+
+#[test]
+fn every_pass_in_flight_has_the_merges_of_its_sample_index() {
+    let settings = Settings { width: 40, height: 30, integrator: Integrator::Vcm, ..Settings::default() };
+    let scene = scene();
+    let merges = MergeSchedule::new(&scene, &settings).unwrap();
+    let film = Pass::new(&scene, &settings, 0, 0);
+    let pass = pass_of(&film, Some(&merges), &Batch { pixels: 0..1200, samples: 5..8 });
+    let expected = [merges.pass(5), merges.pass(6), merges.pass(7)];
+    assert_eq!(pass.merging[..3], expected);
+    assert_eq!(pass.merging[3..], [Merging::NONE; 5]);
+    let without = pass_of(&film, None, &Batch { pixels: 0..1200, samples: 5..8 });
+    assert_eq!(without.merging, [Merging::NONE; 8]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ mod vcm;
 use crate::counters_len;
 use crate::header::Header;
 use crate::signatures::{ArgumentType, COUNTERS, Kernel, PACKED, PHOTON, U32};
-use lockstep_core::merging::buckets;
+use lockstep_core::merging::buckets_of_passes;
 use lockstep_core::{Integrator, Structure};
 
 /// How an integrator runs on a device.
@@ -63,7 +63,7 @@ pub enum Len {
     Paths,
     /// A function of the most bounces for each path in flight, uninitialised.
     OfPaths(fn(u32) -> usize),
-    /// Buckets of the photon map of all paths in flight ([`lockstep_core::merging::buckets`]), uninitialised.
+    /// Buckets of the photon map of all paths in flight ([`buckets_of_passes`]), uninitialised.
     Buckets,
     /// A function of the most bounces, all zero before the first launch.
     Bounces(fn(u32) -> usize),
@@ -177,7 +177,7 @@ impl Plan {
             let len = match buffer.len {
                 Len::Paths => u64::from(paths),
                 Len::OfPaths(len) => u64::from(paths) * len(bounces) as u64,
-                Len::Buckets => u64::from(buckets(paths)),
+                Len::Buckets => buckets_of_passes(paths),
                 Len::Bounces(len) => len(bounces) as u64,
             };
             (buffer.what, len * buffer.of.size as u64)
@@ -187,7 +187,9 @@ impl Plan {
 
     /// Bytes of the photons of so many light sub-paths and of their grid, 0 for integrators without photons.
     pub fn bytes_of_photon_map(&self, structure: Structure, paths: u32, bounces: u32) -> u64 {
-        let of_photons = |buffer: &Buffer| buffer.of == PHOTON || matches!(buffer.len, Len::Buckets);
+        let of_photons = |buffer: &Buffer| {
+            buffer.of == PHOTON || buffer.name == PHOTON_POSITIONS || matches!(buffer.len, Len::Buckets)
+        };
         let sized = self.buffers(structure).zip(self.bytes_of_buffers(structure, paths, bounces));
         sized.filter(|(buffer, _)| of_photons(buffer)).map(|(_, (_, bytes))| bytes).sum()
     }
@@ -202,6 +204,9 @@ impl Plan {
         })
     }
 }
+
+/// The buffer of the positions of a photon map.
+const PHOTON_POSITIONS: &str = "photon_positions";
 
 /// The plan of an integrator.
 pub fn plan(integrator: Integrator) -> &'static Plan {

@@ -1,6 +1,6 @@
 //! Launches and buffers of integrators of light and camera sub-paths.
 
-use super::{Buffer, INVALID_SAMPLES, Len, RAY_COUNTERS, Stage, Step, indices, records};
+use super::{Buffer, INVALID_SAMPLES, Len, PHOTON_POSITIONS, RAY_COUNTERS, Stage, Step, indices, records};
 use crate::signatures::{
     CAMERA_PATHS, CLEAR_BUCKETS, CONNECT_CAMERA, CONNECT_LENS, COUNT_PAIRS, EXTEND_CAMERA, EXTEND_LENS,
     EXTEND_LIGHT, GENERATE_CAMERA, GENERATE_LIGHT, JOIN, LIGHT_PATHS, MERGE, PAIR_LENGTHS, PHOTON,
@@ -129,7 +129,7 @@ const LENGTHS: Buffer = Buffer {
 };
 
 /// Buffers of pairs of sub-paths, of an integrator that connects them, or merges photons, or both.
-pub(super) const fn buffers(connects: bool, merges: bool) -> [Buffer; 26] {
+pub(super) const fn buffers(connects: bool, merges: bool) -> [Buffer; 27] {
     [
         records("path_origin", "path origins"),
         records("path_direction", "path directions"),
@@ -153,6 +153,7 @@ pub(super) const fn buffers(connects: bool, merges: bool) -> [Buffer; 26] {
         of(joins("join_lights", "vertices to connect"), connects),
         of(indices("merge_queue", "merge_queue", "the merge queue"), merges),
         of(photons("photons", "photons"), merges),
+        of(POSITIONS, merges),
         of(photons("sorted_photons", "the photon map"), merges),
         of(buckets_of("bucket_counts", "counts of photons"), merges),
         of(buckets_of("bucket_ends", "buckets of photons"), merges),
@@ -171,6 +172,12 @@ const LIGHT_LENGTHS: Buffer = indices("light_lengths", "light_lengths", "lengths
 const fn photons(name: &'static str, what: &'static str) -> Buffer {
     Buffer { name, next: name, of: PHOTON, len: Len::OfPaths(|bounces| bounces as usize), what }
 }
+
+/// Positions and bounces of the photons of the photon map.
+const POSITIONS: Buffer = Buffer {
+    len: Len::OfPaths(|bounces| bounces as usize),
+    ..records(PHOTON_POSITIONS, "positions of photons")
+};
 
 const fn buckets_of(name: &'static str, what: &'static str) -> Buffer {
     Buffer { name, next: name, of: U32, len: Len::Buckets, what }

@@ -70,7 +70,7 @@ fn a_pair_keeps_the_vertices_that_camera_sub_paths_connect_to() {
 #[test]
 fn a_photon_map_keeps_every_vertex_twice_and_its_size_is_known_beforehand() {
     let (vcm, bpm) = (plan(Integrator::Vcm), plan(Integrator::Bpm));
-    // At three bounces two vertices of seven records and three photons of three, twice, in 1024 buckets
+    // At three bounces two vertices of seven records and three photons of three, twice, and their positions, in 1024 buckets
     let paths = 1000;
     let bytes = |plan: &super::Plan, what: &str| -> u64 {
         plan.bytes_of_buffers(WAVEFRONT, paths, 3)
@@ -83,10 +83,11 @@ fn a_photon_map_keeps_every_vertex_twice_and_its_size_is_known_beforehand() {
         for photons in ["photons", "the photon map"] {
             assert_eq!(bytes(plan, photons), 1000 * 3 * 48, "{}, {photons}", plan.integrator);
         }
+        assert_eq!(bytes(plan, "positions of photons"), 1000 * 3 * 16);
         assert_eq!(bytes(plan, "counts of photons"), 4 * 1024);
         assert_eq!(bytes(plan, "buckets of photons"), 4 * 1024);
         let whole = plan.bytes_of_photon_map(WAVEFRONT, paths, 3);
-        assert_eq!(whole, 2 * 1000 * 3 * 48 + 2 * 4 * 1024, "{}", plan.integrator);
+        assert_eq!(whole, 1000 * 3 * (2 * 48 + 16) + 2 * 4 * 1024, "{}", plan.integrator);
     }
     assert_eq!(bytes(vcm, "vertices of light sub-paths"), 1000 * 2 * 7 * 16);
     assert_eq!(bytes(bpm, "vertices of light sub-paths"), 16);

@@ -23,7 +23,7 @@ pub(super) const MERGE_MUTANTS: [MergeMutant; 5] = [
         name: "photons of cells that share a bucket count in the visit of each (SmallVCM's hash grid)",
         edit: edit(
             PHOTONS,
-            "\n                && pair_same_cell(merging_merging_cell(pass.merging, position), cursor->cell)",
+            "\n            && photon_cell_number(cursor->range, merging_merging_cell(merging, photon.v)) == cursor->of_cell",
             "",
         ),
         stage: 0,
@@ -53,9 +53,9 @@ pub(super) const MERGE_MUTANTS: [MergeMutant; 5] = [
         name: "the radius is that of the next pass",
         edit: edit(
             PHOTONS,
-            "merging_merging_contains(pass.merging, position, around)",
-            "vec3_dot(vec3_sub(position, around), vec3_sub(position, around)) <= pass.merging.radius2 \
-             * sqrt(sqrt((float)(pass.first_sample + 1u) / (float)(pass.first_sample + 2u)))",
+            "PhotonCursor cursor = photon_cursor_around(merging, vertex.position);",
+            "merging.radius2 *= sqrt(sqrt((float)(key.sample + 1u) / (float)(key.sample + 2u)));\n    \
+             PhotonCursor cursor = photon_cursor_around(merging, vertex.position);",
         ),
         stage: 1,
         beyond_noise: true,

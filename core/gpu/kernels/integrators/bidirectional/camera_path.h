@@ -104,9 +104,10 @@ LS_FN Arrival camera_path_camera_path_arrive(SceneRef scene, CameraPath path, u3
 }
 
 /* Continues the sub-path from a vertex; false where it ends. */
-LS_FN bool camera_path_camera_path_extend(Pass pass, u32 bounce, CameraPath *path, PathVertex vertex) {
+LS_FN bool camera_path_camera_path_extend(Pass pass, u32 bounce, CameraPath *path, PathVertex vertex,
+                                          MergeRatios ratios) {
     Words words = rng_draw(path->key, BLOCK_BSDF, bounce);
-    Scattered next = vertex_vertex_extend(pass, bounce, vertex, words, false);
+    Scattered next = vertex_vertex_extend(pass, bounce, vertex, words, false, ratios);
     if (!next.wanted) {
         return false;
     }

@@ -114,9 +114,10 @@ LS_FN PathVertex light_path_light_path_arrive(SceneRef scene, LightPath path, u3
 }
 
 /* Continues the sub-path from a vertex; false where it ends. */
-LS_FN bool light_path_light_path_extend(Pass pass, u32 bounce, LightPath *path, PathVertex vertex) {
+LS_FN bool light_path_light_path_extend(Pass pass, u32 bounce, LightPath *path, PathVertex vertex,
+                                        MergeRatios ratios) {
     Words words = rng_draw(path->key, BLOCK_LIGHT_BSDF, bounce);
-    Scattered next = vertex_vertex_extend(pass, bounce, vertex, words, true);
+    Scattered next = vertex_vertex_extend(pass, bounce, vertex, words, true, ratios);
     if (!next.wanted) {
         return false;
     }

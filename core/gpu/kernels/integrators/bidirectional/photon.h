@@ -20,9 +20,10 @@ LS_FN Photon photon_photon_new(PathVertex vertex, u32 bounce) {
     return photon;
 }
 
-/* True where the full path of a merge with a vertex of a camera sub-path has at most so many bounces. */
-LS_FN bool photon_photon_is_within(Photon photon, u32 bounce, u32 bounces) {
-    return photon.bounce + bounce < bounces;
+/* True where the full path of a merge of a photon of this bounce with a vertex of a camera sub-path has at most so many
+ * bounces. */
+LS_FN bool photon_photon_is_within(u32 photon_bounce, u32 bounce, u32 bounces) {
+    return photon_bounce + bounce < bounces;
 }
 
 /* Merges with a vertex of a camera sub-path whose position is within the radius. */

@@ -272,9 +272,10 @@ LS_CALL Scattered vertex_vertex_scatter(PathVertex v, Uniforms u, bool adjoint, 
 }
 
 /* Continues the sub-path for the random words of a bounce, with Russian roulette where the pass has it. */
-LS_FN Scattered vertex_vertex_extend(Pass pass, u32 bounce, PathVertex v, Words words, bool adjoint) {
+LS_FN Scattered vertex_vertex_extend(Pass pass, u32 bounce, PathVertex v, Words words, bool adjoint,
+                                     MergeRatios ratios) {
     bool roulette = pass.roulette_from != NONE && bounce >= pass.roulette_from;
-    return vertex_vertex_scatter(v, rng_uniforms(words), adjoint, roulette, pass.merging.ratios);
+    return vertex_vertex_scatter(v, rng_uniforms(words), adjoint, roulette, ratios);
 }
 
 LS_FN Between vertex_direction_between(Vec3 from, Vec3 to) {
