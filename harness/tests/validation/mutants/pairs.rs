@@ -55,8 +55,8 @@ pub(super) const PAIR_MUTANTS: [Mutant; 8] = [
         name: "light sub-paths scatter by the BSDF in place of its adjoint",
         edits: &[edit(
             LIGHT_PATH,
-            "vertex_vertex_extend(pass, bounce, vertex, words, true)",
-            "vertex_vertex_extend(pass, bounce, vertex, words, false)",
+            "vertex_vertex_extend(pass, bounce, vertex, words, true, ratios)",
+            "vertex_vertex_extend(pass, bounce, vertex, words, false, ratios)",
         )],
         quantity: Quantity::LightSubPath,
         fields: &["throughput on arrival"],
