@@ -120,12 +120,26 @@ impl TexelBudget {
         Ok(())
     }
 
-    /// Refuses textures that the machine has no memory for, while `decoded` texels at most are being decoded.
-    pub(crate) fn check_memory(&self, decoded: u64) -> Result<()> {
-        let bytes = self.taken.saturating_mul(4).saturating_add(decoded.saturating_mul(DECODING_BYTES));
-        lockstep_core::memory::check(|| format!("{} texels of textures", self.taken), bytes)
+    /// Refuses textures that the machine has no memory for, with this many bytes at most beside those that are kept.
+    pub(crate) fn check_memory(&self, working: u64) -> Result<()> {
+        lockstep_core::memory::check(|| format!("{} texels of textures", self.taken), self.bytes(working))
+    }
+
+    fn bytes(&self, working: u64) -> u64 {
+        self.taken.saturating_mul(TEXEL_BYTES).saturating_add(working)
+    }
+
+    /// Bytes of all texels that were taken.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.bytes(0)
     }
 }
 
-/// Upper bound on the bytes of a texel while its image is decoded: four channels as floats.
-pub(crate) const DECODING_BYTES: u64 = 16;
+/// Bytes of a texel in memory.
+pub(crate) const TEXEL_BYTES: u64 = 4;
+
+/// Bytes of a texel of four channels as floats.
+pub(crate) const FLOAT_TEXEL_BYTES: u64 = 16;
+
+/// Bytes that images decoded together take at most beside their texels, where one alone does not take more.
+pub(crate) const WORKING_BYTES: u64 = 1 << 30;

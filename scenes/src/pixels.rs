@@ -1,6 +1,6 @@
 //! Decoding of image files within limits.
 
-use crate::limits::{DECODING_BYTES, Limits};
+use crate::limits::{FLOAT_TEXEL_BYTES, Limits, TEXEL_BYTES};
 use crate::pfm::{self, is_pfm};
 use image::ImageFormat;
 use lockstep_images::codecs;
@@ -71,15 +71,14 @@ pub(crate) fn decode_file(bytes: &[u8], path: &Path, limits: &Limits) -> Result<
         return Ok(Image::Linear { width: found.width, height: found.height, rgba });
     }
     let format = known_format(bytes, Some(path))?;
-    header_as(bytes, format, limits)?;
-    let image = decode_as(bytes, format, limits)?;
+    let found = header_as(bytes, format, limits)?;
     if matches!(format, ImageFormat::Hdr | ImageFormat::OpenExr) {
-        let image = image.into_rgba32f();
+        found.check_memory(2 * FLOAT_TEXEL_BYTES * found.texels())?;
+        let image = decode_as(bytes, format, limits)?.into_rgba32f();
         let rgba = image.pixels().map(|p| p.0).collect();
         return Ok(Image::Linear { width: image.width(), height: image.height(), rgba });
     }
-    let image = image.into_rgba8();
-    Ok(Image::Encoded(Pixels { width: image.width(), height: image.height(), rgba: image.into_raw() }))
+    decode_found(bytes, &found, limits).map(Image::Encoded)
 }
 
 /// Numbers of an image in floats, row by row from the top, without any curve.
@@ -108,9 +107,7 @@ pub(crate) fn decode_numbers(
     }
     let format = known_format(bytes, Some(path))?;
     let found = header_as(bytes, format, limits)?;
-    let what = || format!("decoding an image of {}x{} texels", found.width, found.height);
-    lockstep_core::memory::check(what, found.texels() * 2 * DECODING_BYTES)
-        .map_err(|error| error.to_string())?;
+    found.check_memory(2 * FLOAT_TEXEL_BYTES * found.texels())?;
     let image = decode_as(bytes, format, limits)?;
     let color = image.color();
     let is_coarse = color.bytes_per_pixel() == color.channel_count();
@@ -130,11 +127,19 @@ pub(crate) struct Header {
     pub(crate) format: ImageFormat,
     pub(crate) width: u32,
     pub(crate) height: u32,
+    /// Upper bound on the bytes that decoding takes beyond the file and its texels.
+    pub(crate) working_bytes: u64,
 }
 
 impl Header {
     pub(crate) fn texels(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
+    }
+
+    /// Refuses to decode an image for which there is no memory. The error is a sentence.
+    fn check_memory(&self, bytes: u64) -> Result<(), String> {
+        let what = || format!("decoding an image of {}x{} texels", self.width, self.height);
+        lockstep_core::memory::check(what, bytes).map_err(|error| error.to_string())
     }
 }
 
@@ -160,9 +165,9 @@ fn known_format(bytes: &[u8], path: Option<&Path>) -> Result<ImageFormat, String
 }
 
 fn header_as(bytes: &[u8], format: ImageFormat, limits: &Limits) -> Result<Header, String> {
-    let (width, height) = codecs::dimensions(bytes, format, decoder_limits(limits))
-        .map_err(|e| format!("the image is damaged: {e}"))?;
-    let found = Header { format, width, height };
+    let codecs::Shape { width, height, working_bytes } =
+        codecs::shape(bytes, format, decoder_limits(limits)).map_err(damaged)?;
+    let found = Header { format, width, height, working_bytes };
     if width > limits.image_side || height > limits.image_side || found.texels() > limits.image_texels {
         return Err(format!(
             "an image of {width}x{height} is too large; at most {0}x{0} and {1} texels are read",
@@ -174,19 +179,35 @@ fn header_as(bytes: &[u8], format: ImageFormat, limits: &Limits) -> Result<Heade
 
 /// Decodes an image to 8 bits a channel. The error is a sentence.
 pub(crate) fn decode(bytes: &[u8], limits: &Limits) -> Result<Pixels, String> {
-    let image = open(bytes, limits)?.into_rgba8();
-    Ok(Pixels { width: image.width(), height: image.height(), rgba: image.into_raw() })
+    decode_found(bytes, &header(bytes, limits)?, limits)
 }
 
-fn open(bytes: &[u8], limits: &Limits) -> Result<image::DynamicImage, String> {
-    let found = header(bytes, limits)?;
-    let what = || format!("decoding an image of {}x{} texels", found.width, found.height);
-    lockstep_core::memory::check(what, found.texels() * DECODING_BYTES).map_err(|error| error.to_string())?;
-    decode_as(bytes, found.format, limits)
+fn decode_found(bytes: &[u8], found: &Header, limits: &Limits) -> Result<Pixels, String> {
+    found.check_memory(TEXEL_BYTES * found.texels() + found.working_bytes)?;
+    let mut rgba = vec![0; TEXEL_BYTES as usize * found.texels() as usize];
+    codecs::decode_rgba8(bytes, found.format, decoder_limits(limits), &mut rgba).map_err(damaged)?;
+    Ok(Pixels { width: found.width, height: found.height, rgba })
+}
+
+/// Decodes an image whose header was read into texels of its size, red in the low byte. The error is a sentence.
+pub(crate) fn decode_into(
+    bytes: &[u8],
+    format: ImageFormat,
+    limits: &Limits,
+    texels: &mut [u32],
+) -> Result<(), String> {
+    let rgba = bytemuck::cast_slice_mut(texels);
+    codecs::decode_rgba8(bytes, format, decoder_limits(limits), rgba).map_err(damaged)?;
+    texels.iter_mut().for_each(|texel| *texel = u32::from_le(*texel));
+    Ok(())
+}
+
+fn damaged(error: image::ImageError) -> String {
+    format!("the image is damaged: {error}")
 }
 
 fn decode_as(bytes: &[u8], format: ImageFormat, limits: &Limits) -> Result<image::DynamicImage, String> {
-    codecs::decode(bytes, format, decoder_limits(limits)).map_err(|e| format!("the image is damaged: {e}"))
+    codecs::decode(bytes, format, decoder_limits(limits)).map_err(damaged)
 }
 
 fn decoder_limits(limits: &Limits) -> image::Limits {

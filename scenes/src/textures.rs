@@ -1,8 +1,8 @@
 //! Textures in memory: reduction on request, and how many images are decoded at a time.
 
 use crate::access::FileAccess;
-use crate::pixels::{Image, Pixels, decode_file};
-use lockstep_core::Result;
+use crate::limits::{Limits, TEXEL_BYTES};
+use crate::pixels::{Header, Image, Pixels, decode, decode_file, decode_into};
 use lockstep_core::scene::texture::SRGB_TO_LINEAR;
 use lockstep_core::scene::{ImageId, SceneBuilder};
 use rayon::prelude::*;
@@ -33,6 +33,35 @@ pub(crate) fn reduced_size(mut width: u32, mut height: u32, side: u32) -> (u32, 
     (width, height)
 }
 
+/// The bytes that decoding and halving an image take at most beside its texels of the reduced size.
+pub(crate) fn working_bytes(found: &Header, side: u32) -> u64 {
+    if reduced_size(found.width, found.height, side) == (found.width, found.height) {
+        return found.working_bytes;
+    }
+    // The image, and its half from which the next is made.
+    let whole = found.texels().saturating_mul(TEXEL_BYTES);
+    found.working_bytes.saturating_add(whole).saturating_add(whole / 4)
+}
+
+/// Decodes an image, halved until no side is longer than the limits say, into texels of its reduced size. The error is
+/// a sentence.
+pub(crate) fn fill(
+    texels: &mut [u32],
+    bytes: &[u8],
+    found: &Header,
+    coding: Coding,
+    limits: &Limits,
+) -> Result<(), String> {
+    if texels.len() as u64 == found.texels() {
+        return decode_into(bytes, found.format, limits, texels);
+    }
+    let pixels = decode(bytes, limits)?.reduced(limits.texture_side, coding);
+    for (texel, rgba) in texels.iter_mut().zip(pixels.rgba.chunks_exact(4)) {
+        *texel = u32::from_le_bytes([rgba[0], rgba[1], rgba[2], rgba[3]]);
+    }
+    Ok(())
+}
+
 /// Reads and decodes image files, a few at a time, so that not all are in memory before they are counted: `take` is
 /// given the place of each among them and its texels. The error of an image is a sentence.
 ///
@@ -41,8 +70,8 @@ pub(crate) fn reduced_size(mut width: u32, mut height: u32, side: u32) -> (u32, 
 pub(crate) fn decode_files(
     paths: &[PathBuf],
     access: &FileAccess<'_>,
-    mut take: impl FnMut(usize, usize) -> Result<()>,
-) -> Result<Vec<std::result::Result<Image, String>>> {
+    mut take: impl FnMut(usize, usize) -> lockstep_core::Result<()>,
+) -> lockstep_core::Result<Vec<Result<Image, String>>> {
     let decode = |path: &PathBuf| {
         let bytes = access.read(path).map_err(|error| error.to_string())?;
         decode_file(&bytes, path, access.limits)
@@ -57,18 +86,18 @@ pub(crate) fn decode_files(
     Ok(images)
 }
 
-/// Divides images into runs to be decoded together: at most `most` texels in a run, and at least one image. The bound on
-/// memory does not depend on the number of threads.
-pub(crate) fn batches(texels: &[u64], most: u64) -> Vec<Range<usize>> {
+/// Divides images into runs to be decoded together: at most `most` bytes beside their texels in a run, and at least one
+/// image. The bound on memory does not depend on the number of threads.
+pub(crate) fn batches(bytes: &[u64], most: u64) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
     let mut sum = 0u64;
-    for (i, &texels) in texels.iter().enumerate() {
-        sum = sum.saturating_add(texels);
+    for (i, &bytes) in bytes.iter().enumerate() {
+        sum = sum.saturating_add(bytes);
         match out.last_mut() {
             Some(run) if sum <= most => run.end = i + 1,
             _ => {
                 out.push(i..i + 1);
-                sum = texels;
+                sum = bytes;
             }
         }
     }
@@ -77,7 +106,12 @@ pub(crate) fn batches(texels: &[u64], most: u64) -> Vec<Range<usize>> {
 
 impl Pixels {
     /// Adds the image to a scene, halved until no side is longer than `side`.
-    pub(crate) fn add_to(&self, builder: &mut SceneBuilder, side: u32, coding: Coding) -> Result<ImageId> {
+    pub(crate) fn add_to(
+        &self,
+        builder: &mut SceneBuilder,
+        side: u32,
+        coding: Coding,
+    ) -> lockstep_core::Result<ImageId> {
         if reduced_size(self.width, self.height, side) == (self.width, self.height) {
             return builder.image(self.width, self.height, &self.rgba);
         }

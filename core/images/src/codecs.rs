@@ -1,16 +1,94 @@
 //! Textures of any format decoded, and encoded as they are.
 
+use crate::png_rows::WideRows;
 use image::codecs::openexr::OpenExrEncoder;
 use image::codecs::png::PngEncoder;
-use image::{DynamicImage, ImageFormat, ImageReader, ImageResult, Limits, Rgb32FImage, RgbaImage};
+use image::error::{ParameterError, ParameterErrorKind};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult};
+use image::{Limits, Rgb32FImage, RgbaImage};
 use std::io::{self, Cursor};
 
-/// Width and height in pixels, from an image's header.
+/// Size of an image and the memory that decoding it takes, from its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Upper bound on the bytes that [`decode_rgba8`] takes beyond the file and the slice that it fills.
+    pub working_bytes: u64,
+}
+
+/// An image's shape, from its header.
 ///
 /// # Errors
 /// The decoder's error, and its error about sizes beyond the limits.
-pub fn dimensions(bytes: &[u8], format: ImageFormat, limits: Limits) -> ImageResult<(u32, u32)> {
-    reader(bytes, format, limits).into_dimensions()
+pub fn shape(bytes: &[u8], format: ImageFormat, limits: Limits) -> ImageResult<Shape> {
+    let is_by_rows = WideRows::of(bytes, format, &limits).is_some();
+    let decoder = reader(bytes, format, limits).into_decoder()?;
+    let (width, height) = decoder.dimensions();
+    let texels = u64::from(width) * u64::from(height);
+    // PNG is decoded row by row. A progressive JPEG keeps its coefficients, 2 bytes in at most 4 components, and WebP
+    // planes of its own.
+    let own = if format == ImageFormat::Png { 0 } else { texels.saturating_mul(8) };
+    let is_converted = bytes_per_channel(&decoder) > 1 && !is_by_rows;
+    let converted = if is_converted { decoder.total_bytes() } else { 0 };
+    Ok(Shape { width, height, working_bytes: own.saturating_add(converted) })
+}
+
+/// Decodes an image to RGBA of 8 bits, row by row from the top, into a slice of exactly its size. Files of 8 bits a
+/// channel are decoded in place.
+///
+/// # Errors
+/// The decoder's error, its error about sizes beyond the limits, and one for a slice of another size.
+pub fn decode_rgba8(bytes: &[u8], format: ImageFormat, limits: Limits, rgba: &mut [u8]) -> ImageResult<()> {
+    let wide = WideRows::of(bytes, format, &limits);
+    let decoder = reader(bytes, format, limits).into_decoder()?;
+    let (width, height) = decoder.dimensions();
+    let mismatch = || ImageError::Parameter(ParameterError::from_kind(ParameterErrorKind::DimensionMismatch));
+    if rgba.len() as u64 != u64::from(width) * u64::from(height) * 4 {
+        return Err(mismatch());
+    }
+    if let Some(wide) = wide {
+        return wide.decode(rgba);
+    }
+    if bytes_per_channel(&decoder) > 1 {
+        let image = DynamicImage::from_decoder(decoder)?;
+        for (y, row) in (0..height).zip(rgba.chunks_exact_mut(4 * width as usize)) {
+            row.copy_from_slice(&image.crop_imm(0, y, width, 1).into_rgba8());
+        }
+        return Ok(());
+    }
+    let channels = usize::from(decoder.color_type().channel_count());
+    // At the end of the slice, texels are ahead of the place that each is spread to.
+    let start = rgba.len() / 4 * (4 - channels);
+    decoder.read_image(&mut rgba[start..])?;
+    spread(rgba, channels);
+    Ok(())
+}
+
+fn bytes_per_channel(decoder: &impl ImageDecoder) -> u8 {
+    let color = decoder.color_type();
+    color.bytes_per_pixel() / color.channel_count()
+}
+
+/// Makes RGBA from front to back of as many texels of fewer channels at the slice's end.
+fn spread(rgba: &mut [u8], channels: usize) {
+    let texels = rgba.len() / 4;
+    let start = texels * (4 - channels);
+    let mut each = |of: fn(&[u8]) -> [u8; 4]| {
+        for i in 0..texels {
+            let from = start + i * channels;
+            let texel = of(&rgba[from..from + channels]);
+            rgba[4 * i..4 * i + 4].copy_from_slice(&texel);
+        }
+    };
+    match channels {
+        1 => each(|t| [t[0], t[0], t[0], 255]),
+        2 => each(|t| [t[0], t[0], t[0], t[1]]),
+        3 => each(|t| [t[0], t[1], t[2], 255]),
+        _ => {}
+    }
 }
 
 /// Decodes an image.
@@ -51,4 +129,63 @@ pub fn encode_exr_rgb32f((width, height): (u32, u32), values: Vec<f32>) -> io::R
 
 fn size_mismatch() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "its size does not fit its pixels")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use image::ExtendedColorType;
+
+    /// A file of 5 by 3 pixels in which all bytes differ.
+    fn encoded(color: ExtendedColorType, format: ImageFormat) -> Vec<u8> {
+        let length = 15 * usize::from(color.bits_per_pixel()) / 8;
+        let bytes: Vec<u8> = (0..length).map(|i| (i * 37 + 11) as u8).collect();
+        let mut out = Cursor::new(Vec::new());
+        image::write_buffer_with_format(&mut out, &bytes, 5, 3, color, format).unwrap();
+        out.into_inner()
+    }
+
+    #[test]
+    fn images_decoded_in_place_are_those_that_are_converted() {
+        use ExtendedColorType::{L8, L16, La8, La16, Rgb8, Rgb16, Rgba8, Rgba16};
+        use ImageFormat::{Jpeg, Png, WebP};
+        let pngs = [L8, La8, Rgb8, Rgba8, L16, La16, Rgb16, Rgba16].map(|color| (color, Png));
+        for (color, format) in pngs.into_iter().chain([(L8, Jpeg), (Rgb8, Jpeg), (Rgb8, WebP), (Rgba8, WebP)])
+        {
+            let bytes = encoded(color, format);
+            let mut rgba = [7; 60];
+            decode_rgba8(&bytes, format, Limits::default(), &mut rgba).unwrap();
+            let converted = decode(&bytes, format, Limits::default()).unwrap().into_rgba8();
+            assert_eq!(rgba[..], converted.into_raw(), "{color:?} in {format:?}");
+        }
+    }
+
+    #[test]
+    fn files_of_8_bits_and_png_need_no_second_image_and_others_say_what_they_need() {
+        let working = |bytes: &[u8], format| {
+            let found = shape(bytes, format, Limits::default()).unwrap();
+            assert_eq!((found.width, found.height), (5, 3));
+            found.working_bytes
+        };
+        let of = |color, format| working(&encoded(color, format), format);
+        assert_eq!(of(ExtendedColorType::Rgb8, ImageFormat::Png), 0);
+        assert_eq!(of(ExtendedColorType::Rgba16, ImageFormat::Png), 0);
+        assert_eq!(of(ExtendedColorType::Rgb8, ImageFormat::Jpeg), 15 * 8);
+        assert_eq!(working(&interlaced(), ImageFormat::Png), 15 * 6);
+    }
+
+    /// A file of 16 bits a channel whose header says that its rows are interlaced.
+    fn interlaced() -> Vec<u8> {
+        let mut bytes = encoded(ExtendedColorType::Rgb16, ImageFormat::Png);
+        bytes[28] = 1;
+        // The checksum of this header.
+        bytes[29..33].copy_from_slice(&0xf3c3_be7a_u32.to_be_bytes());
+        bytes
+    }
+
+    #[test]
+    fn a_slice_of_another_size_is_refused() {
+        let bytes = encoded(ExtendedColorType::Rgb8, ImageFormat::Png);
+        assert!(decode_rgba8(&bytes, ImageFormat::Png, Limits::default(), &mut [0; 56]).is_err());
+    }
 }

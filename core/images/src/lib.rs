@@ -13,6 +13,7 @@ mod exr_header;
 mod layers;
 mod name;
 mod pfm;
+mod png_rows;
 mod precision;
 mod read;
 mod source;

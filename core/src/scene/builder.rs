@@ -100,17 +100,53 @@ impl SceneBuilder {
     /// [`Error::Scene`] when a side is zero, the data's length does not match, or all images together exceed
     /// 2^32 - 1 texels.
     pub fn image(&mut self, width: u32, height: u32, rgba: &[u8]) -> Result<ImageId> {
-        let texels = u64::from(width) * u64::from(height);
-        let place = || format!("image {}", self.images.len());
-        if texels == 0 || texels * 4 != rgba.len() as u64 {
+        if u64::from(width) * u64::from(height) * 4 != rgba.len() as u64 {
             let message = format!("{width}x{height} texels do not match {} bytes of RGBA", rgba.len());
-            return Err(Error::scene(&self.name, place(), message));
+            return Err(Error::scene(&self.name, format!("image {}", self.images.len()), message));
         }
-        if self.texels.len() as u64 + texels > u64::from(u32::MAX) {
-            return Err(Error::scene(&self.name, place(), "all images together exceed 2^32 - 1 texels"));
-        }
-        self.images.push(ImageRegion { first_texel: self.texels.len() as u32, width, height });
+        let id = self.register_image(self.texels.len(), width, height)?;
         self.texels.extend(rgba.chunks_exact(4).map(|t| u32::from_le_bytes([t[0], t[1], t[2], t[3]])));
+        Ok(id)
+    }
+
+    /// Adds images of these sizes for the caller to fill, so that a decoder can write where the scene keeps its texels.
+    /// These are transparent black until then, and have red in the low byte.
+    ///
+    /// # Errors
+    /// [`Error::Scene`] when a side is zero, or all images together exceed 2^32 - 1 texels.
+    pub fn blank_images(&mut self, sizes: &[(u32, u32)]) -> Result<Vec<(ImageId, &mut [u32])>> {
+        let first = self.texels.len();
+        let texels = |(width, height): (u32, u32)| width as usize * height as usize;
+        let mut ids = Vec::with_capacity(sizes.len());
+        let mut end = first;
+        for &(width, height) in sizes {
+            ids.push(self.register_image(end, width, height)?);
+            end += texels((width, height));
+        }
+        if first == 0 {
+            // Pages that are zero anyway are taken when a decoder writes to them.
+            self.texels = vec![0; end];
+        } else {
+            self.texels.reserve_exact(end - first);
+            self.texels.resize(end, 0);
+        }
+        let mut rest = &mut self.texels[first..];
+        let mut take = |size| rest.split_off_mut(..texels(size)).unwrap_or_default();
+        Ok(ids.into_iter().zip(sizes).map(|(id, size)| (id, take(*size))).collect())
+    }
+
+    /// Names an image whose texels begin at this one.
+    fn register_image(&mut self, first: usize, width: u32, height: u32) -> Result<ImageId> {
+        let texels = u64::from(width) * u64::from(height);
+        let refused =
+            |message: String| Error::scene(&self.name, format!("image {}", self.images.len()), message);
+        if texels == 0 {
+            return Err(refused(format!("{width}x{height} texels are none")));
+        }
+        if first as u64 + texels > u64::from(u32::MAX) {
+            return Err(refused("all images together exceed 2^32 - 1 texels".into()));
+        }
+        self.images.push(ImageRegion { first_texel: first as u32, width, height });
         Ok(ImageId((self.images.len() - 1) as u32))
     }
 
@@ -273,6 +309,27 @@ mod tests {
         assert_eq!((scene.instances.len(), scene.meshes.len(), scene.triangles.len()), (1, 1, 4));
         assert_eq!(scene.instances[0].flags, Instance::IDENTITY);
         assert_eq!(scene.bounds, [vec3(0.0, 0.0, 0.0), vec3(3.0, 1.0, 0.0)]);
+    }
+
+    #[test]
+    fn images_filled_in_place_make_the_scene_of_those_that_were_given() {
+        let rgba: Vec<u8> = (0..56).collect();
+        let given = || {
+            let mut b = SceneBuilder::new("t");
+            b.image(2, 1, &rgba[..8]).unwrap();
+            b
+        };
+        let (mut copied, mut filled) = (given(), given());
+        let ids = [copied.image(3, 2, &rgba[8..32]).unwrap(), copied.image(1, 6, &rgba[32..]).unwrap()];
+        let mut blank = filled.blank_images(&[(3, 2), (1, 6)]).unwrap();
+        for ((_, texels), bytes) in blank.iter_mut().zip([&rgba[8..32], &rgba[32..]]) {
+            let words = bytes.chunks_exact(4).map(|t| u32::from_le_bytes([t[0], t[1], t[2], t[3]]));
+            texels.iter_mut().zip(words).for_each(|(texel, word)| *texel = word);
+        }
+        assert_eq!(blank.iter().map(|(id, _)| *id).collect::<Vec<_>>(), ids);
+        assert_eq!(copied.build().unwrap().hash, filled.build().unwrap().hash);
+        assert!(SceneBuilder::new("t").blank_images(&[(0, 4)]).is_err());
+        assert!(SceneBuilder::new("t").blank_images(&[(1 << 16, 1 << 15), (1 << 16, 1 << 15)]).is_err());
     }
 
     #[test]

@@ -4,9 +4,9 @@ use super::buffers::Buffers;
 use super::json::Item;
 use super::uri::{Target, resolve};
 use crate::access::FileAccess;
-use crate::limits::{Limits, TexelBudget};
+use crate::limits::{Limits, TexelBudget, WORKING_BYTES};
 use crate::pixels::{Header, Pixels, decode, header};
-use crate::textures::{Coding, batches, reduced_size};
+use crate::textures::{Coding, batches, fill, reduced_size, working_bytes};
 use crate::warning::Warnings;
 use image::ImageFormat;
 use lockstep_core::scene::{ImageId, SceneBuilder};
@@ -31,59 +31,81 @@ pub(super) fn load(
     let items = root.items("images");
     let limits = access.limits;
     let mut sources = Vec::with_capacity(items.len());
-    let mut texels = vec![0u64; items.len()];
-    for ((item, used), texels) in items.iter().zip(used).zip(&mut texels) {
+    for (index, (item, used)) in items.iter().zip(used).enumerate() {
         let source = find(item, root, buffers, access, warnings).and_then(|bytes| {
             let found = inspect(item, &bytes, limits, warnings)?;
             Ok((bytes, found))
         });
-        match source {
-            Ok((bytes, found)) if used.is_some() => {
-                *texels = found.texels();
+        match (source, *used) {
+            (Ok((bytes, found)), Some(coding)) => {
                 let size = reduced_size(found.width, found.height, limits.texture_side);
                 budget.take(size).map_err(|message| warnings.error(&item.at, message))?;
-                sources.push(Some(bytes));
+                sources.push(Encoded { index, bytes, found, coding });
             }
-            Ok((bytes, _)) => {
+            (Ok((bytes, _)), None) => {
                 // An unused image may be damaged.
                 if bytes.len() <= SMALL
                     && let Err(message) = decode(&bytes, limits)
                 {
                     warnings.add(&item.at, message);
                 }
-                sources.push(None);
             }
-            Err(_) if item.index("bufferView").is_some_and(|view| buffers.is_unspecified(root, view)) => {
+            (Err(_), _)
+                if item.index("bufferView").is_some_and(|view| buffers.is_unspecified(root, view)) =>
+            {
                 warnings.add(&item.at, "its buffer has no data; the image is left out");
-                sources.push(None);
             }
-            Err(error) if used.is_some() => return Err(error),
-            Err(error) => {
-                warnings.add_error(error);
-                sources.push(None);
-            }
+            (Err(error), Some(_)) => return Err(error),
+            (Err(error), None) => warnings.add_error(error),
         }
     }
-    let batches = batches(&texels, limits.image_texels);
-    let decoding = batches.iter().map(|run| texels[run.clone()].iter().sum()).max();
-    budget.check_memory(decoding.unwrap_or(0))?;
-    let mut out = Vec::with_capacity(sources.len());
-    for run in batches {
-        let decode_one = |(source, coding): (&mut Option<Cow<'_, [u8]>>, &Option<Coding>)| {
-            let pixels = decode(&source.take()?, limits);
-            Some(pixels.map(|pixels| pixels.reduced(limits.texture_side, coding.unwrap_or(Coding::Linear))))
-        };
-        let decoded: Vec<Option<Result<Pixels, String>>> =
-            sources[run.clone()].par_iter_mut().zip(&used[run.clone()]).map(decode_one).collect();
-        for (item, pixels) in items[run].iter().zip(decoded) {
-            out.push(match pixels {
-                None => None,
-                Some(Err(message)) => return Err(warnings.error(&item.at, message)),
-                Some(Ok(pixels)) => Some(builder.image(pixels.width, pixels.height, &pixels.rgba)?),
-            });
-        }
+    let mut out = vec![None; items.len()];
+    let failed = |index: usize, message| warnings.error(&items[index].at, message);
+    for (index, image) in decode_all(sources, limits, budget, builder, failed)? {
+        out[index] = Some(image);
     }
     Ok(out)
+}
+
+/// An image in use, before it is decoded.
+struct Encoded<'a> {
+    /// Index among the images of the document.
+    index: usize,
+    bytes: Cow<'a, [u8]>,
+    found: Header,
+    coding: Coding,
+}
+
+/// Decodes images where the scene keeps their texels; `failed` makes the error of one.
+fn decode_all(
+    mut sources: Vec<Encoded<'_>>,
+    limits: &Limits,
+    budget: &TexelBudget,
+    builder: &mut SceneBuilder,
+    failed: impl Fn(usize, String) -> Error,
+) -> Result<Vec<(usize, ImageId)>> {
+    let side = limits.texture_side;
+    let working: Vec<u64> = sources.iter().map(|source| working_bytes(&source.found, side)).collect();
+    let batches = batches(&working, WORKING_BYTES);
+    let together = batches.iter().map(|run| working[run.clone()].iter().sum()).max();
+    budget.check_memory(together.unwrap_or(0))?;
+    let sizes: Vec<(u32, u32)> =
+        sources.iter().map(|source| reduced_size(source.found.width, source.found.height, side)).collect();
+    let mut images = builder.blank_images(&sizes)?;
+    for run in batches {
+        let fill_one = |(source, (_, texels)): (&mut Encoded<'_>, &mut (ImageId, &mut [u32]))| {
+            // A file is given back once it is decoded.
+            let bytes = std::mem::take(&mut source.bytes);
+            fill(texels, &bytes, &source.found, source.coding, limits)
+                .map_err(|message| (source.index, message))
+        };
+        let (sources, images) = (&mut sources[run.clone()], &mut images[run]);
+        let done: Vec<_> = sources.par_iter_mut().zip(images).map(fill_one).collect();
+        done.into_iter()
+            .collect::<std::result::Result<(), _>>()
+            .map_err(|(index, message)| failed(index, message))?;
+    }
+    Ok(sources.iter().map(|source| source.index).zip(images.into_iter().map(|(id, _)| id)).collect())
 }
 
 /// Reads one image on its own.

@@ -2,13 +2,14 @@
 
 use super::mtl::{Entry, Map};
 use crate::access::FileAccess;
-use crate::limits::{Limits, TexelBudget};
+use crate::limits::{Limits, TexelBudget, WORKING_BYTES};
 use crate::pixels::{Header, Pixels, decode, header};
-use crate::textures::{Coding, batches, reduced_size};
+use crate::textures::{Coding, batches, reduced_size, working_bytes};
 use crate::warning::Warnings;
 use lockstep_core::Result;
 use lockstep_core::scene::{ImageId, SceneBuilder};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Content of an image of the scene. Materials with equal content share one.
@@ -52,15 +53,17 @@ pub(super) fn read<'a>(
             Ok((bytes, found)) => {
                 let size = reduced_size(found.width, found.height, side_of(coding, limits));
                 budget.take(size).map_err(|message| warnings.error(file, message))?;
-                sources.push((file, coding, bytes, found.texels()));
+                let working = working_bytes(&found, side_of(coding, limits));
+                sources.push((file, coding, bytes, working));
             }
             Err(message) => warnings.add(file, skipped(&message)),
         }
     }
-    let texels: Vec<u64> = sources.iter().map(|(.., texels)| *texels).collect();
-    let batches = batches(&texels, limits.image_texels);
-    let decoding = batches.iter().map(|run| texels[run.clone()].iter().sum()).max();
-    budget.check_memory(decoding.unwrap_or(0))?;
+    let working: Vec<u64> = sources.iter().map(|(.., working)| *working).collect();
+    let batches = batches(&working, WORKING_BYTES);
+    let together: u64 = batches.iter().map(|run| working[run.clone()].iter().sum()).max().unwrap_or(0);
+    // The files stay until every material that shows them has its image in the scene.
+    budget.check_memory(together.saturating_add(budget.kept_bytes()))?;
     let mut files = Files::new();
     for run in batches {
         let decode_one = |(_, coding, bytes, _): &(&str, Option<Coding>, Vec<u8>, u64)| {
@@ -111,7 +114,7 @@ impl<'a> Images<'a> {
         let file = |of: Option<Present<'_>>| of.map(|(map, _)| map.file.clone());
         let content = Content::Color(file(color), file(opacity));
         self.image(content, Coding::Srgb, scene, warnings, || {
-            with_opacity(color.map(|(_, pixels)| pixels), opacity.map(|(_, pixels)| pixels))
+            Cow::Owned(with_opacity(color.map(|(_, pixels)| pixels), opacity.map(|(_, pixels)| pixels)))
         })
     }
 
@@ -123,7 +126,7 @@ impl<'a> Images<'a> {
         warnings: &Warnings,
     ) -> Result<ImageId> {
         let content = Content::Emission(map.file.clone());
-        self.image(content, Coding::Srgb, scene, warnings, || pixels.clone())
+        self.image(content, Coding::Srgb, scene, warnings, || Cow::Borrowed(pixels))
     }
 
     /// The normals of a file, or those of its heights.
@@ -135,22 +138,30 @@ impl<'a> Images<'a> {
     ) -> Result<ImageId> {
         let content = Content::Normals(map.file.clone(), map.bump.to_bits());
         self.image(content, Coding::Linear, scene, warnings, || {
-            if looks_like_normals(pixels) { pixels.clone() } else { normals_from_heights(pixels, map.bump) }
+            if looks_like_normals(pixels) {
+                Cow::Borrowed(pixels)
+            } else {
+                Cow::Owned(normals_from_heights(pixels, map.bump))
+            }
         })
     }
 
-    fn image(
+    fn image<'p>(
         &mut self,
         content: Content,
         coding: Coding,
         scene: &mut SceneBuilder,
         warnings: &Warnings,
-        pixels: impl FnOnce() -> Pixels,
+        pixels: impl FnOnce() -> Cow<'p, Pixels>,
     ) -> Result<ImageId> {
         if let Some(id) = self.made.get(&content) {
             return Ok(*id);
         }
-        let pixels = pixels().reduced(self.side, coding);
+        let pixels = pixels();
+        let pixels = match reduced_size(pixels.width, pixels.height, self.side) {
+            size if size == (pixels.width, pixels.height) => pixels,
+            _ => Cow::Owned(pixels.into_owned().reduced(self.side, coding)),
+        };
         let size = (pixels.width, pixels.height);
         self.budget.take(size).map_err(|message| warnings.error(content.place(), message))?;
         let id = scene.image(pixels.width, pixels.height, &pixels.rgba)?;
