@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lockstep_core::scene::MaterialKind;
 use lockstep_core::{Integrator, Scene, SceneBuilder, Settings};
-use lockstep_scenes::LoadOptions;
+use lockstep_scenes::{LoadOptions, LoadedScene};
 
 use crate::exit::Failure;
 use crate::output::say;
@@ -12,13 +12,25 @@ use crate::output::say;
 /// Loads a scene, and warns of parts of its file that were skipped.
 ///
 /// # Errors
-/// [`Failure::Core`]; of kind `Unavailable` for a built-in scene whose data is not here.
+/// [`Failure::Core`]; of kind `Unavailable` for a built-in scene whose data is not here, and of kind `Scene` for one that
+/// shows nothing.
 pub(crate) fn load(spec: &str, options: &LoadOptions) -> Result<Scene, Failure> {
     let loaded = lockstep_scenes::load(spec, options)?;
     for warning in &loaded.warnings {
         say(&format!("lockstep: {warning}"));
     }
+    if shows_nothing(&loaded) {
+        let message = "it has no surface, so there is nothing to render; --sky draws a sky";
+        return Err(lockstep_core::Error::scene(spec, "geometry", message).into());
+    }
     Ok(loaded.scene)
+}
+
+/// Whether a scene has no surface, and no sky but one that its loader added.
+fn shows_nothing(loaded: &LoadedScene) -> bool {
+    let scene = &loaded.scene;
+    let has_sky = scene.environment.grid_height > 0 && loaded.warnings.iter().all(|w| w.place != "sky");
+    scene.triangles.is_empty() && scene.spheres.is_empty() && !has_sky
 }
 
 /// Warns where a scene that the user brought has glass and the settings end paths inside of it. Built-in scenes have the

@@ -35,6 +35,23 @@ fn wrong_usage_exits_with_two_and_says_why() {
 }
 
 #[test]
+fn a_scene_file_without_a_surface_is_bad_input_unless_a_sky_is_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let camera = r#""nodes":[{"camera":0}],"scenes":[{"nodes":[0]}],"cameras":[{"type":"perspective","perspective":{"yfov":1,"znear":0.1}}]"#;
+    let lamp = r#""extensionsUsed":["KHR_lights_punctual"],"extensions":{"KHR_lights_punctual":{"lights":[{"type":"point"}]}},
+"nodes":[{"extensions":{"KHR_lights_punctual":{"light":0}}}],"scenes":[{"nodes":[0]}]"#;
+    let files = [camera, lamp].map(|parts| format!(r#"{{"asset":{{"version":"2.0"}},{parts}}}"#));
+    let render = ["render", "a.gltf", "-b", "cpu-bvh", "--spp=1", "--size=8x8", "-o", "a.exr"];
+    for file in files {
+        std::fs::write(dir.path().join("a.gltf"), file).unwrap();
+        let (_, err) = expect(dir.path(), &render, 4);
+        assert!(err.contains("it has no surface, so there is nothing to render"), "{err}");
+        assert!(!dir.path().join("a.exr").exists());
+    }
+    expect(dir.path(), &[&render[..], &["--sky=1,1,1"]].concat(), 0);
+}
+
+#[test]
 fn verdicts_are_coloured_where_that_is_asked_for_and_plain_elsewhere() {
     let dir = tempfile::tempdir().unwrap();
     let out = |name: &str, value: &str| {
