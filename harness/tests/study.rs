@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -345,6 +345,45 @@ fn maps_of_a_finished_study_that_are_cut_short_are_told_and_made_again() {
     let (_, err) = expect(dir.path(), &study, 1);
     assert!(err.contains(name) && err.contains("it is made again"), "{err}");
     assert!(std::fs::read(&map).unwrap() == whole);
+}
+
+#[test]
+fn p_value_maps_over_several_seeds_that_are_cut_short_or_altered_are_told_and_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let study = "study cornell -b cpu-bvh,null --integrators path,bpt --spp 1..2 --size 16x16 --seeds 2 --threads=1 -o s";
+    let study: Vec<&str> = study.split(' ').collect();
+    expect(dir.path(), &study, 1);
+    let images = dir.path().join("s/images");
+    let is_p_map = |path: &PathBuf| path.to_string_lossy().ends_with(".p.png");
+    let maps: Vec<PathBuf> =
+        std::fs::read_dir(&images).unwrap().map(|entry| entry.unwrap().path()).filter(is_p_map).collect();
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let has = |of: &str| maps.iter().any(|path| name(path).contains(of));
+    assert!(has("cpu-bvh+path.cpu-bvh+bpt.2spp"), "{maps:?}");
+    let whole: Vec<Vec<u8>> = maps.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    let recorded = std::fs::read_to_string(dir.path().join("s/records.jsonl")).unwrap();
+    let cut = |path: &Path| {
+        let bytes = std::fs::read(path).unwrap();
+        std::fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+    };
+    for spoil in [cut, alter_a_pixel] {
+        maps.iter().for_each(|path| spoil(path));
+        let (_, err) = expect(dir.path(), &["report", "s"], 0);
+        assert!(maps.iter().all(|path| err.contains(&name(path))), "{err}");
+        let (_, err) = expect(dir.path(), &study, 1);
+        let told = |path: &PathBuf| err.lines().filter(|line| line.contains(&name(path))).count() == 1;
+        assert!(maps.iter().all(told), "{err}");
+        assert_eq!(err.matches("it is made again").count(), maps.len(), "{err}");
+        for (path, bytes) in maps.iter().zip(&whole) {
+            assert!(std::fs::read(path).unwrap() == *bytes, "{}", path.display());
+        }
+        let (_, err) = expect(dir.path(), &study, 1);
+        assert!(!err.contains("made again"), "{err}");
+    }
+    let now = std::fs::read_to_string(dir.path().join("s/records.jsonl")).unwrap();
+    assert!(now.starts_with(&recorded), "no record changes");
+    let verdicts = |text: &str| text.matches("\"over_seeds\"").count();
+    assert_eq!(verdicts(&now), verdicts(&recorded));
 }
 
 #[test]

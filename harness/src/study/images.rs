@@ -129,7 +129,8 @@ pub(crate) fn write_p_map(
         level.to,
         u64::from(level.seed),
     )
-    .with("shows", "p-values of tests per tile; red where the first target is brighter");
+    .with("shows", "p-values of tests per tile; red where the first target is brighter")
+    .with(PIXELS, &code_hash(&map.to_srgb8()));
     Ok(write_png(&folder.p_map(level.scene, &pair.a, &pair.b, level.to), map, &metadata)?)
 }
 

@@ -34,19 +34,22 @@ impl Measurement for OverSeeds<'_> {
         if !lab.reaches(&self.level) {
             return Vec::new();
         }
-        let of_pair = |(a, b): &(TargetId, TargetId)| Key::of(key(&self.level, a, b));
-        open_pairs(lab, &self.level).iter().map(of_pair).collect()
+        let of_pair = |(a, b): &(TargetId, TargetId)| pair_keys(lab, &self.level, a, b);
+        tested_pairs(lab, &self.level).iter().flat_map(of_pair).collect()
     }
 
     fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
         let level = &self.level;
         lab.bar.say(&format!("{} {} spp over all seeds", self.scene.name, level.to));
+        let open = open_pairs(lab, level);
         let mut stacks: Vec<(TargetId, Vec<LinearImage>)> = Vec::new();
         for id in lab.targets_at(level.scene, level.to) {
-            stacks.push((id.clone(), stack(lab, level, &id)?));
+            if open.iter().any(|(a, b)| *a == id || *b == id) {
+                stacks.push((id.clone(), stack(lab, level, &id)?));
+            }
         }
         let mut records = Vec::new();
-        for (a, b) in open_pairs(lab, level) {
+        for (a, b) in open {
             let of = |id: &TargetId| stacks.iter().find(|(target, _)| target == id).map(|(_, images)| images);
             if let (Some(images_a), Some(images_b)) = (of(&a), of(&b)) {
                 records.extend(self.verdict_on(lab, (&a, images_a), (&b, images_b))?);
@@ -119,9 +122,40 @@ fn key(level: &Level<'_>, a: &TargetId, b: &TargetId) -> records::OverSeeds {
     records::OverSeeds { scene, a, b, spp, mode, ..records::OverSeeds::default() }
 }
 
+/// Keys of the verdict on a pair: its record, and the p-value map where there is one. A map that was altered is made
+/// again.
+fn pair_keys(lab: &Lab<'_>, level: &Level<'_>, a: &TargetId, b: &TargetId) -> Vec<Key> {
+    let path = lab.folder.p_map(level.scene, &a.to_string(), &b.to_string(), level.to);
+    let map = path.exists().then_some(Key::Image { path, film: None });
+    std::iter::once(Key::of(key(level, a, b))).chain(map).collect()
+}
+
+/// Whether the p-value map of a pair is one over all seeds, which that of a level's one seed must not replace.
+pub(super) fn has_verdict(lab: &Lab<'_>, level: &Level<'_>, a: &str, b: &str) -> bool {
+    let is_pair = |(x, y): &(TargetId, TargetId)| x.to_string() == a && y.to_string() == b;
+    tested_pairs(lab, level).iter().any(|pair| is_pair(pair) && lab.folder.has(key(level, &pair.0, &pair.1)))
+}
+
+/// Whether two targets are compared over all seeds at a level.
+pub(super) fn is_tested(lab: &Lab<'_>, level: &Level<'_>, pair: (&TargetId, &TargetId)) -> bool {
+    tested_pairs(lab, level).iter().any(|(a, b)| (a, b) == pair)
+}
+
+/// Whether the images of a target are still needed for a verdict over all seeds.
+pub(super) fn needs_images(lab: &Lab<'_>, level: &Level<'_>, id: &TargetId) -> bool {
+    open_pairs(lab, level).iter().any(|(a, b)| a == id || b == id)
+}
+
+/// The tested pairs whose verdict is not there, or whose p-value map was altered.
+fn open_pairs(lab: &Lab<'_>, level: &Level<'_>) -> Vec<(TargetId, TargetId)> {
+    let is_done =
+        |(a, b): &(TargetId, TargetId)| pair_keys(lab, level, a, b).iter().all(|key| lab.folder.holds(key));
+    tested_pairs(lab, level).into_iter().filter(|pair| !is_done(pair)).collect()
+}
+
 /// The pairs that share no random numbers and rendered a level under several seeds; of two integrators only at the
 /// last level, as [`crate::study::differences::pairs`] has it.
-fn open_pairs(lab: &Lab<'_>, level: &Level<'_>) -> Vec<(TargetId, TargetId)> {
+fn tested_pairs(lab: &Lab<'_>, level: &Level<'_>) -> Vec<(TargetId, TargetId)> {
     if lab.plan.further_seeds().is_empty() {
         return Vec::new();
     }
@@ -130,11 +164,11 @@ fn open_pairs(lab: &Lab<'_>, level: &Level<'_>) -> Vec<(TargetId, TargetId)> {
     let places = compared_pairs(lab.plan.across_integrators, &targets.iter().collect::<Vec<_>>());
     let all = places.into_iter().map(pair);
     let is_last = level.to == lab.top(level.scene);
-    let is_open = |(a, b): &(TargetId, TargetId)| match a.is_alike(b) {
+    let is_tested = |(a, b): &(TargetId, TargetId)| match a.is_alike(b) {
         true => lab.is_program(a) || lab.is_program(b),
         false => is_last,
     };
-    all.filter(is_open).collect()
+    all.filter(is_tested).collect()
 }
 
 /// A target's images of all seeds at a level, the first seed's first.
@@ -152,9 +186,7 @@ pub(super) fn image_key(lab: &Lab<'_>, level: &Level<'_>, id: &TargetId) -> Opti
 }
 
 fn file(lab: &Lab<'_>, level: &Level<'_>, id: &TargetId) -> Option<PathBuf> {
-    let is_open = |(a, b): &(TargetId, TargetId)| (a == id || b == id) && !lab.folder.has(key(level, a, b));
-    let open = open_pairs(lab, level).iter().any(is_open);
-    open.then(|| lab.folder.image_of_seed(level.scene, id, level.to, level.seed))
+    needs_images(lab, level, id).then(|| lab.folder.image_of_seed(level.scene, id, level.to, level.seed))
 }
 
 /// Keeps the image of an outcome under a further seed for all targets that it stands for.

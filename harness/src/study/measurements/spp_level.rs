@@ -60,7 +60,8 @@ impl Measurement for SppLevel<'_> {
                 };
                 keys.push(image(ImageKind::Png));
                 let is_compared = lab.folder.has(convergence_key(level, id));
-                if !is_compared || images::stays(&lab.plan.settings, level.to, lab.top(level.scene)) {
+                let is_needed = !is_compared || over_seeds::needs_images(lab, level, id);
+                if is_needed || images::stays(&lab.plan.settings, level.to, lab.top(level.scene)) {
                     keys.push(image(ImageKind::Exr));
                 }
             } else {
@@ -127,12 +128,11 @@ impl SppLevel<'_> {
     /// the level's.
     fn map_keys(&self, lab: &Lab<'_>, targets: &[TargetId], places: &[(usize, usize)]) -> Vec<Key> {
         let (scene, spp) = (self.level.scene, self.level.to);
-        let p_map = |&(a, b): &(usize, usize)| {
-            let [a, b] = [a, b].map(|place| targets[place].to_string());
-            lab.folder.p_map(scene, &a, &b, spp)
-        };
-        let own: &[(usize, usize)] = if lab.plan.further_seeds().is_empty() { places } else { &[] };
-        let p_maps = own.iter().map(p_map).filter(|path| path.exists());
+        let pairs = places.iter().map(|&(a, b)| (&targets[a], &targets[b]));
+        let own = pairs.filter(|&pair| !over_seeds::is_tested(lab, &self.level, pair));
+        let p_map =
+            |(a, b): (&TargetId, &TargetId)| lab.folder.p_map(scene, &a.to_string(), &b.to_string(), spp);
+        let p_maps = own.map(p_map).filter(|path| path.exists());
         let maps = lab.folder.maps(scene, spp).iter().cloned().chain(p_maps);
         maps.map(|path| Key::Image { path, film: None }).collect()
     }
@@ -183,7 +183,8 @@ impl SppLevel<'_> {
         let is_last = level.to == lab.top(level.scene);
         let compared = differences::pairs(lab.plan, level, is_last, outcomes)?;
         for (pair, map) in compared.iter().filter(|_| is_first_seed) {
-            if let Some(map) = map {
+            let is_over_seeds = over_seeds::has_verdict(lab, level, &pair.a, &pair.b);
+            if let Some(map) = map.as_ref().filter(|_| !is_over_seeds) {
                 images::write_p_map(&lab.folder, level, pair, map)?;
             }
         }
