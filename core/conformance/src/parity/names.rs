@@ -317,6 +317,7 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("merging::MergeSchedule::radius", "a pass's constants are computed on the host"),
     ("merging::MergeSchedule::pass", "a pass's constants are computed on the host"),
     ("merging::buckets", "a pass's constants are computed on the host"),
+    ("merging::buckets_of_passes", "sizes of buffers, computed on the host"),
     ("rng::other_draw", "programs are built for one sampler"),
     ("xorwow::Xorwow::four_after", "inline in rng_xorwow_draw"),
     ("film::is_narrow", "processors round samples by SIMD"),
