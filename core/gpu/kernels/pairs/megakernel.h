@@ -13,6 +13,7 @@ LS_KERNEL void LS_STAGE ls_light_paths(LS_SCENE_PARAMETERS, Pass pass, LS_GLOBAL
     u32 count = pass.pixels * pass.samples;
     LS_FOR_ITEMS(i, count, &counters[LS_HEADS(pass, 0u)].extension_rays) {
         SampleKey key = path_key(pass, i);
+        Merging merging = MERGING(pass, i);
         LightPath path = light_path_light_path_start(scene, key);
         bool continues = path.wanted && pass.bounces > 0u;
         u32 length = 0u;
@@ -24,11 +25,11 @@ LS_KERNEL void LS_STAGE ls_light_paths(LS_SCENE_PARAMETERS, Pass pass, LS_GLOBAL
             if (intersect_hit_is_some(hit)) {
                 tally_count(counters, bounce, HITS, tally);
             }
-            PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit, MERGING(pass, i).ratios);
+            PathVertex vertex = light_path_light_path_arrive(scene, path, bounce, hit, merging.ratios);
             if (vertex.wanted) {
 #ifndef LS_MERGE_ALONE
                 /* Connect to the camera */
-                PairConnection lens = connections_to_camera(pass.camera, key, bounce, vertex, MERGING(pass, i).ratios);
+                PairConnection lens = connections_to_camera(pass.camera, key, bounce, vertex, merging.ratios);
                 if (lens.wanted) {
                     tally_count(counters, bounce, SHADOW_RAYS, tally);
                     if (!bvh_any_hit(scene, lens.ray, rng_ray_key_connection(key, lens.technique))) {
@@ -38,11 +39,11 @@ LS_KERNEL void LS_STAGE ls_light_paths(LS_SCENE_PARAMETERS, Pass pass, LS_GLOBAL
                     }
                 }
 #endif
-                keep_light_vertex(pass, MERGING(pass, i), bounce, i, vertex, light_vertices, photons,
+                keep_light_vertex(pass, merging, bounce, i, vertex, light_vertices, photons,
                                   BUCKETS(pass, i, bucket_counts));
                 length = bounce + 1u;
                 if (bounce + 1u < pass.bounces) {
-                    continues = light_path_light_path_extend(pass, bounce, &path, vertex, MERGING(pass, i).ratios);
+                    continues = light_path_light_path_extend(pass, bounce, &path, vertex, merging.ratios);
                 }
             }
         }
@@ -81,6 +82,7 @@ LS_KERNEL void LS_STAGE ls_camera_paths(LS_SCENE_PARAMETERS, Pass pass,
             pair_contribute_emission(film, invalid, path, bounce, arrival.emitted);
 #if defined(LS_CONNECT_PAIRS) || defined(LS_MERGE)
             if (arrival.vertex.wanted) {
+                Merging merging = MERGING(pass, i);
 #ifdef LS_CONNECT_PAIRS
                 /* Connect to a light, then to the vertices of the light sub-path */
                 u32 most = light_lengths[i] + 1u;
@@ -88,13 +90,13 @@ LS_KERNEL void LS_STAGE ls_camera_paths(LS_SCENE_PARAMETERS, Pass pass,
                     PairConnection join;
                     RayKey ray_key;
                     if (light == 1u) {
-                        join = connections_to_light(scene, key, bounce, arrival.vertex, MERGING(pass, i).ratios);
+                        join = connections_to_light(scene, key, bounce, arrival.vertex, merging.ratios);
                         ray_key = rng_ray_key_shadow(key, bounce);
                     } else {
                         u32 first = LIGHT_VERTEX(pass, count, i, light - 2u);
                         PathVertex other = load_path_vertex(scene, light_vertices, first, VERTEX_STRIDE(count));
                         u32 technique = splat_technique_index(light, bounce + 2u);
-                        join = connections_join(key, technique, other, arrival.vertex, MERGING(pass, i).ratios);
+                        join = connections_join(key, technique, other, arrival.vertex, merging.ratios);
                         ray_key = rng_ray_key_connection(key, technique);
                     }
                     if (join.wanted) {
@@ -109,15 +111,14 @@ LS_KERNEL void LS_STAGE ls_camera_paths(LS_SCENE_PARAMETERS, Pass pass,
 #endif
 #ifdef LS_MERGE
                 if (!vertex_vertex_is_specular(arrival.vertex)) {
-                    pair_merge(film, invalid, pass.bounces, MERGING(pass, i), photon_positions, sorted_photons,
+                    pair_merge(film, invalid, pass.bounces, merging, photon_positions, sorted_photons,
                                BUCKETS(pass, i, bucket_counts), BUCKETS(pass, i, bucket_ends), key, arrival.vertex,
                                bounce);
                 }
 #endif
                 bool specular = path.specular && vertex_vertex_is_specular(arrival.vertex);
                 if (CAMERA_CONTINUES(pass, bounce, specular)) {
-                    continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex,
-                                                               MERGING(pass, i).ratios);
+                    continues = camera_path_camera_path_extend(pass, bounce, &path, arrival.vertex, merging.ratios);
                 }
             }
 #endif
