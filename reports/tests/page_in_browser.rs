@@ -25,8 +25,12 @@ use support::{Plan, SMALL, write_study};
 
 /// Makes a study in which `cpu-embree` differs from the others, with maps of its top level, and its page.
 fn page(folder: &Path) -> String {
-    let plan = Plan { levels: &[1, 2, 4, 8], ..SMALL };
-    write_study(folder, &plan);
+    page_of(folder, &Plan { levels: &[1, 2, 4, 8], ..SMALL })
+}
+
+/// The same of other scenes, targets and levels.
+fn page_of(folder: &Path, plan: &Plan) -> String {
+    write_study(folder, plan);
     let image = |target: &str| read_image(&folder.join(format!("images/cornell.{target}.8spp.exr"))).unwrap();
     let of = MapOf { scene: "cornell", a: "cpu-bvh", b: "cpu-embree", spp: 8, seed: 1 };
     let maps = write_maps(folder, &of, &image("cpu-bvh"), &image("cpu-embree")).unwrap();
@@ -36,7 +40,7 @@ fn page(folder: &Path) -> String {
     write_png(&folder.join(files::IMAGES).join(name), &rejecting, &ImageMetadata::default()).unwrap();
     let mut log = RecordLog::resume(&folder.join(files::RECORDS)).unwrap().log;
     log.append(&maps.into_iter().map(Record::from).collect::<Vec<_>>()).unwrap();
-    log.append(&instruments(&plan)).unwrap();
+    log.append(&instruments(plan)).unwrap();
     std::fs::read_to_string(write_report(folder).unwrap().page).unwrap()
 }
 
@@ -182,7 +186,7 @@ fn with_script(page: &str, script: &str) -> String {
     let catch = "<script>const raised = []; addEventListener('error', (e) => raised.push(e.message)); \
                  addEventListener('unhandledrejection', (e) => raised.push(String(e.reason))); \
                  for (const kind of ['error', 'warn']) console[kind] = (...said) => raised.push(said.join(' '));</script>";
-    let steps = format!("<script>{script}</script></body>");
+    let steps = format!("<script>{}</script><script>{script}</script></body>", include_str!("in_browser.js"));
     page.replacen("<head>", &format!("<head>{catch}"), 1).replacen("</body>", &steps, 1)
 }
 
@@ -317,6 +321,21 @@ fn pages_fit_windows_of_four_widths_in_both_themes_and_keys_reach_all_of_them() 
             assert!(lines.len() >= 8 && failed(&lines).is_empty(), "{width} px: {}", lines.join("\n"));
         }
     }
+}
+
+#[test]
+fn the_page_of_three_scenes_on_five_targets_is_at_most_4000_px_tall() {
+    let Some(browser) = chromium() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let plan = Plan {
+        scenes: &["cornell", "weekend", "atrium-10k"],
+        targets: &["cpu-bvh", "opencl@pocl", "opencl@intel", "cuda", "cpu-embree"],
+        levels: &[1, 2, 4, 8, 16],
+        ..SMALL
+    };
+    let page = page_of(dir.path(), &plan);
+    let lines = laid_out_in(&browser, dir.path(), &page, 1400);
+    assert!(lines[0].starts_with("ok opens at most 4,000 px tall at 1400: "), "{}", lines.join("\n"));
 }
 
 #[test]

@@ -483,20 +483,31 @@ fn remarks(study: &Study, warnings: &[String]) -> Markup {
 fn environment(study: &Study) -> Markup {
     let e = &study.environment;
     let version = [e.lockstep.as_str(), e.commit.as_deref().unwrap_or_default()].join(" ");
-    let mut entries = vec![
+    let entries = [
         ("Lockstep".to_owned(), version.trim().to_owned()),
         ("Started".to_owned(), e.started_utc.clone()),
         ("Host".to_owned(), host_line(study)),
-        ("Kernel source".to_owned(), e.kernel_hash.clone().unwrap_or_default()),
     ];
-    entries.extend(e.scenes.iter().map(|(scene, hash)| (format!("Scene {scene}"), hash.clone())));
-    entries.retain(|(_, value)| !value.is_empty());
+    let kernels = ("Kernel source".to_owned(), e.kernel_hash.clone().unwrap_or_default());
+    let scenes = e.scenes.iter().map(|(scene, hash)| (format!("Scene {scene}"), hash.clone()));
+    let hashes = entry_list(std::iter::once(kernels).chain(scenes));
     let targets = targets_table(study);
     html! {
-        @if !entries.is_empty() {
-            dl { @for (name, value) in &entries { dt { (name) } dd { (value) } } }
+        (entry_list(entries))
+        @if !hashes.0.is_empty() {
+            details.part { summary { h3 { "Hashes of kernels and scenes" } } (hashes) }
         }
         @if !targets.rows.is_empty() { (table(&targets)) }
+    }
+}
+
+/// Names with their values; nothing where all are empty.
+fn entry_list(entries: impl IntoIterator<Item = (String, String)>) -> Markup {
+    let told: Vec<(String, String)> = entries.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+    html! {
+        @if !told.is_empty() {
+            dl { @for (name, value) in &told { dt { (name) } dd { (value) } } }
+        }
     }
 }
 
