@@ -43,18 +43,19 @@ pub(super) type Inventory = BTreeMap<Key, Sources>;
 /// EXR file that Lockstep rendered. In any other file the scene is the file's name and the target is `label`.
 ///
 /// # Errors
-/// [`Failure::Io`] for a path that cannot be read, [`Failure::Missing`] for a folder without images, and
-/// [`Failure::Read`] for a damaged EXR header.
+/// [`Failure::Io`] for a path that cannot be read, [`Failure::Missing`] for a folder without images,
+/// [`Failure::Input`] for a file that is none, and [`Failure::Read`] for a damaged EXR header.
 pub(super) fn take(path: &Path, label: &str) -> Result<Inventory, Failure> {
     let mut inventory = Inventory::new();
     for file in files_of(path)? {
         add(&mut inventory, file, label)?;
     }
     if inventory.is_empty() {
-        return Err(Failure::Missing(format!(
-            "{} holds no .exr, .png, .hdr or .pfm image to compare",
-            path.display()
-        )));
+        let images = ".exr, .png, .hdr or .pfm image";
+        return Err(match path.is_dir() {
+            true => Failure::Missing(format!("{} holds no {images} to compare", path.display())),
+            false => Failure::Input(format!("{} is named as no {images}", path.display())),
+        });
     }
     Ok(inventory)
 }
@@ -130,6 +131,7 @@ fn titled(stem: &str, label: &str) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::Exit;
     use lockstep_reports::image_io::{ImageMetadata, LinearImage, write_exr};
 
     fn key(scene: &str, target: &str, spp: u32, seed: u64) -> Key {
@@ -174,5 +176,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let message = take(dir.path(), "a").unwrap_err().to_string();
         assert!(message.contains("holds no"), "{message}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_image_is_bad_input() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("texture.ktx2");
+        std::fs::write(&file, "x").unwrap();
+        let failure = take(&file, "a").unwrap_err();
+        assert!(failure.exit() == Exit::Input && failure.to_string().contains("texture.ktx2"), "{failure}");
     }
 }

@@ -17,8 +17,9 @@ pub(super) fn check(root: &Value, warnings: &mut Warnings) -> Result<()> {
     let Some(object) = root.as_object() else {
         return Err(checker.warnings.error("/", "the document is not a JSON object"));
     };
-    checker.object(object, &ROOT)?;
+    // First: of another version nothing else need fit.
     checker.version(object)?;
+    checker.object(object, &ROOT)?;
     checker.required_extensions(object)
 }
 

@@ -598,6 +598,11 @@ fn mistakes_are_refused_with_their_pointer() {
     refused(|d| d["accessors"][0]["count"] = json!(4), "/accessors/0/byteOffset: 4 elements of 12 bytes");
     refused(|d| d["asset"] = json!({}), "/asset: the property `version` is missing");
     refused(|d| d["asset"]["version"] = json!("1.0"), "/asset/version: glTF 1.0 is not supported");
+    // Its files have objects where those of 2.0 have arrays.
+    refused(
+        |d| *d = json!({ "asset": { "version": "1.0" }, "scene": "main", "meshes": {}, "nodes": {} }),
+        "/asset/version: glTF 1.0 is not supported",
+    );
     refused(|d| d["nodes"][0]["children"] = json!([0]), "/nodes/0: the node is part of a loop");
     refused(
         |d| d["extensionsRequired"] = json!(["EXT_meshopt_compression"]),
