@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lockstep_reports::image_io::{
-    ImageKind, ImageMetadata, ImageName, LinearImage, p_map_name, write_exr, write_png,
+    ImageKind, ImageMetadata, ImageName, LinearImage, p_map_name, write_hashed_exr, write_hashed_png,
 };
 use lockstep_reports::metrics::Metrics;
 use lockstep_reports::records::{
@@ -130,7 +130,7 @@ impl ImageReport {
         map: &LinearImage,
     ) -> Result<(), Failure> {
         let file = self.folder.join(files::IMAGES).join(p_map_name(scene, a, b, spp));
-        Ok(write_png(&file, map, &ImageMetadata::of_render(scene, &format!("{a} : {b}"), spp, 0))?)
+        Ok(write_hashed_png(&file, map, &ImageMetadata::of_render(scene, &format!("{a} : {b}"), spp, 0))?)
     }
 
     /// Writes an image where a report looks for it.
@@ -141,8 +141,8 @@ impl ImageReport {
             self.folder.join(files::IMAGES).join(name.file_name())
         };
         let metadata = ImageMetadata::of_render(pair.scene, target, pair.spp, pair.seed);
-        write_png(&path(ImageKind::Png), image, &metadata)?;
-        Ok(write_exr(&path(ImageKind::Exr), image, &metadata)?)
+        write_hashed_png(&path(ImageKind::Png), image, &metadata)?;
+        Ok(write_hashed_exr(&path(ImageKind::Exr), image, &metadata)?)
     }
 
     /// Writes the environment, tables and page, and returns the study that they are about.

@@ -129,7 +129,7 @@ fn export(args: &ExportArgs) -> Result<Exit, Failure> {
 fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let study = study::write_report(&args.folder)?;
     for fault in study::image_faults(&args.folder, &study) {
-        output::say(&format!("lockstep: {fault}; the study makes it again when it is resumed"));
+        output::say(&format!("lockstep: {fault}"));
     }
     study::print_study(&study, &args.folder, false, false)?;
     Ok(Exit::Fine)

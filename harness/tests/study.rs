@@ -330,60 +330,91 @@ fn a_single_altered_pixel_of_a_finished_study_is_told_and_its_image_made_again()
     assert!(!err.contains("made again"), "{err}");
 }
 
-#[test]
-fn maps_of_a_finished_study_that_are_cut_short_are_told_and_made_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let study = "study cornell -b cpu-bvh,null --spp 1..2 --size 16x16 --threads=1 -o s";
-    let study: Vec<&str> = study.split(' ').collect();
-    expect(dir.path(), &study, 1);
-    let map = dir.path().join("s/images/cornell.cpu-bvh.null.2spp.s0.flip.png");
-    let whole = std::fs::read(&map).unwrap();
-    std::fs::write(&map, &whole[..whole.len() / 2]).unwrap();
-    let name = map.file_name().unwrap().to_str().unwrap();
-    let (_, err) = expect(dir.path(), &["report", "s"], 0);
-    assert!(err.contains(name), "{err}");
-    let (_, err) = expect(dir.path(), &study, 1);
-    assert!(err.contains(name) && err.contains("it is made again"), "{err}");
-    assert!(std::fs::read(&map).unwrap() == whole);
+/// A finished study of targets that differ, with those of its images whose bytes are to come back.
+struct Finished {
+    dir: tempfile::TempDir,
+    command: Vec<&'static str>,
+    images: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Finished {
+    /// Runs a study into the folder `s` and takes the images with names that are asked for.
+    fn new(command: &'static str, is_asked: impl Fn(&str) -> bool) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let command: Vec<&str> = command.split(' ').chain(["--threads=1", "-o", "s"]).collect();
+        expect(dir.path(), &command, 1);
+        let all = std::fs::read_dir(dir.path().join("s/images")).unwrap().map(|entry| entry.unwrap().path());
+        let images =
+            all.filter(|path| is_asked(name(path))).map(|path| (path.clone(), std::fs::read(path).unwrap()));
+        let images = images.collect();
+        Self { dir, command, images }
+    }
+
+    fn has(&self, part: &str) -> bool {
+        self.images.iter().any(|(path, _)| name(path).contains(part))
+    }
+
+    fn records(&self) -> String {
+        std::fs::read_to_string(self.dir.path().join("s/records.jsonl")).unwrap()
+    }
+
+    /// Cuts the images short, and then alters a pixel of each: a report names every one, and the study tells it once and
+    /// makes it again with the same bytes.
+    fn expect_all_made_again(&self) {
+        let recorded = self.records();
+        for spoil in [cut_short, alter_a_pixel] {
+            self.images.iter().for_each(|(path, _)| spoil(path));
+            let (_, err) = expect(self.dir.path(), &["report", "s"], 0);
+            assert!(self.images.iter().all(|(path, _)| err.contains(name(path))), "{err}");
+            let (_, err) = expect(self.dir.path(), &self.command, 1);
+            let told = |path: &Path| err.lines().filter(|line| line.contains(name(path))).count() == 1;
+            assert!(self.images.iter().all(|(path, _)| told(path)), "{err}");
+            assert_eq!(err.matches("it is made again").count(), self.images.len(), "{err}");
+            for (path, bytes) in &self.images {
+                assert!(std::fs::read(path).unwrap() == *bytes, "{}", path.display());
+            }
+            let (_, err) = expect(self.dir.path(), &self.command, 1);
+            assert!(!err.contains("made again"), "{err}");
+        }
+        assert!(self.records().starts_with(&recorded), "no record changes");
+    }
+}
+
+fn name(path: &Path) -> &str {
+    path.file_name().unwrap().to_str().unwrap()
+}
+
+fn cut_short(path: &Path) {
+    let bytes = std::fs::read(path).unwrap();
+    std::fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
 }
 
 #[test]
-fn p_value_maps_over_several_seeds_that_are_cut_short_or_altered_are_told_and_made_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let study = "study cornell -b cpu-bvh,null --integrators path,bpt --spp 1..2 --size 16x16 --seeds 2 --threads=1 -o s";
-    let study: Vec<&str> = study.split(' ').collect();
-    expect(dir.path(), &study, 1);
-    let images = dir.path().join("s/images");
-    let is_p_map = |path: &PathBuf| path.to_string_lossy().ends_with(".p.png");
-    let maps: Vec<PathBuf> =
-        std::fs::read_dir(&images).unwrap().map(|entry| entry.unwrap().path()).filter(is_p_map).collect();
-    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-    let has = |of: &str| maps.iter().any(|path| name(path).contains(of));
-    assert!(has("cpu-bvh+path.cpu-bvh+bpt.2spp"), "{maps:?}");
-    let whole: Vec<Vec<u8>> = maps.iter().map(|path| std::fs::read(path).unwrap()).collect();
-    let recorded = std::fs::read_to_string(dir.path().join("s/records.jsonl")).unwrap();
-    let cut = |path: &Path| {
-        let bytes = std::fs::read(path).unwrap();
-        std::fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
-    };
-    for spoil in [cut, alter_a_pixel] {
-        maps.iter().for_each(|path| spoil(path));
-        let (_, err) = expect(dir.path(), &["report", "s"], 0);
-        assert!(maps.iter().all(|path| err.contains(&name(path))), "{err}");
-        let (_, err) = expect(dir.path(), &study, 1);
-        let told = |path: &PathBuf| err.lines().filter(|line| line.contains(&name(path))).count() == 1;
-        assert!(maps.iter().all(told), "{err}");
-        assert_eq!(err.matches("it is made again").count(), maps.len(), "{err}");
-        for (path, bytes) in maps.iter().zip(&whole) {
-            assert!(std::fs::read(path).unwrap() == *bytes, "{}", path.display());
-        }
-        let (_, err) = expect(dir.path(), &study, 1);
-        assert!(!err.contains("made again"), "{err}");
+fn maps_of_a_finished_study_that_are_cut_short_or_altered_are_told_and_made_again() {
+    let of_pair = "cornell.cpu-bvh.null.2spp.s0.";
+    let study =
+        Finished::new("study cornell -b cpu-bvh,null --spp 1..2 --size 16x16", |n| n.starts_with(of_pair));
+    let quantities = ["flip.png", "flip-hdr.png", "difference.png"];
+    assert!(study.images.len() == 3 && quantities.iter().all(|quantity| study.has(quantity)));
+    study.expect_all_made_again();
+}
+
+#[test]
+fn maps_over_integrators_and_seeds_that_are_cut_short_or_altered_are_told_and_made_again() {
+    let command =
+        "study cornell -b cpu-bvh,null --integrators path,bpt --spp 1..2 --size 16x16 --seeds 2 --techniques";
+    let study = Finished::new(command, |n| {
+        [".p.png", ".efficiency.png", ".techniques.weighted.png", ".techniques.unweighted.png"]
+            .iter()
+            .any(|end| n.ends_with(end))
+    });
+    for part in ["cpu-bvh+path.cpu-bvh+bpt.2spp.p", "2spp.s0.efficiency", ".techniques.unweighted"] {
+        assert!(study.has(part), "{part}");
     }
-    let now = std::fs::read_to_string(dir.path().join("s/records.jsonl")).unwrap();
-    assert!(now.starts_with(&recorded), "no record changes");
-    let verdicts = |text: &str| text.matches("\"over_seeds\"").count();
-    assert_eq!(verdicts(&now), verdicts(&recorded));
+    let verdicts = || study.records().matches("\"over_seeds\"").count();
+    let before = verdicts();
+    study.expect_all_made_again();
+    assert_eq!(verdicts(), before);
 }
 
 #[test]

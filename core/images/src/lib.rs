@@ -10,6 +10,7 @@
 mod atomic;
 pub mod codecs;
 mod exr_header;
+mod hashed;
 mod layers;
 mod name;
 mod pfm;
@@ -24,6 +25,7 @@ mod tone;
 mod write;
 
 pub use atomic::{AtomicFile, WriteError, atomic_write, atomic_write_text};
+pub use hashed::{CheckedImage, ImageEntries, read_hashed_exr, write_hashed_exr, write_hashed_png};
 pub use layers::{Layer, LayerKind, read_layers};
 pub use name::{ImageKind, ImageName, decode_name, encode_name, is_map_name, p_map_name};
 pub use precision::Precision;

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use lockstep_core::{Settings, TargetId};
 use lockstep_reports::image_io::{
-    ImageKind, ImageMetadata, LinearImage, Precision, ReadError, WriteError, read_exr_metadata, read_image,
-    write_exr, write_png,
+    ImageKind, ImageMetadata, LinearImage, Precision, ReadError, read_exr_metadata, read_image,
+    write_hashed_exr, write_hashed_png,
 };
 use lockstep_reports::records::{Difference, MapOf, Record, write_maps};
 
 use super::folder::Folder;
-use super::image_file::{FILM, PIXELS, code_hash, pixel_hash};
+use super::image_file::FILM;
 use super::lab::Lab;
 use super::level::{Level, Outcome};
 use crate::exit::Failure;
@@ -42,18 +42,10 @@ pub(crate) fn write(
     let [png, exr] = [ImageKind::Png, ImageKind::Exr]
         .map(|kind| folder.image(level.scene, &outcome.target, level.to, kind));
     let (png, exr) = rayon::join(
-        || {
-            let codes = code_hash(&outcome.image.to_srgb8());
-            write_png(&png, &outcome.image, &metadata.clone().with(PIXELS, &codes))
-        },
-        || write_whole_exr(&exr, &outcome.image, &metadata),
+        || write_hashed_png(&png, &outcome.image, &metadata),
+        || write_hashed_exr(&exr, &outcome.image, &metadata),
     );
     Ok(png.and(exr)?)
-}
-
-/// Writes an EXR file that holds the hash of its pixels.
-fn write_whole_exr(path: &Path, image: &LinearImage, metadata: &ImageMetadata) -> Result<(), WriteError> {
-    write_exr(path, image, &metadata.clone().with(PIXELS, &pixel_hash(image)))
 }
 
 fn metadata(level: &Level<'_>, settings: &Settings, outcome: &Outcome) -> ImageMetadata {
@@ -76,7 +68,7 @@ pub(crate) fn write_exr_of(
     settings: &Settings,
     outcome: &Outcome,
 ) -> Result<(), Failure> {
-    Ok(write_whole_exr(path, &outcome.image, &metadata(level, settings, outcome))?)
+    Ok(write_hashed_exr(path, &outcome.image, &metadata(level, settings, outcome))?)
 }
 
 /// Reads a kept EXR file, with the precision of the file that its program wrote.
@@ -129,9 +121,8 @@ pub(crate) fn write_p_map(
         level.to,
         u64::from(level.seed),
     )
-    .with("shows", "p-values of tests per tile; red where the first target is brighter")
-    .with(PIXELS, &code_hash(&map.to_srgb8()));
-    Ok(write_png(&folder.p_map(level.scene, &pair.a, &pair.b, level.to), map, &metadata)?)
+    .with("shows", "p-values of tests per tile; red where the first target is brighter");
+    Ok(write_hashed_png(&folder.p_map(level.scene, &pair.a, &pair.b, level.to), map, &metadata)?)
 }
 
 /// Whether the EXR file of a level stays once it has been compared with everything, given the scene's last level.

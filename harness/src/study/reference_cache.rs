@@ -7,9 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use lockstep_core::{Scene, Settings, folders, leftovers};
-use lockstep_reports::image_io::{ImageMetadata, LinearImage, read_exr_metadata, read_image, write_exr};
-
-use super::image_file::{PIXELS, pixel_hash};
+use lockstep_reports::image_io::{ImageMetadata, LinearImage, read_hashed_exr, write_hashed_exr};
 
 /// The identity of a cached reference.
 #[derive(Clone, Debug)]
@@ -86,14 +84,10 @@ fn find_in(folder: &Path, entry: &Entry, least: u32) -> Option<Found> {
 
 /// A cached image, if it is whole and still what would be rendered.
 fn read(path: &Path, entry: &Entry, spp: u32) -> Option<Found> {
-    let metadata = read_exr_metadata(path).ok()?;
-    let text = |key: &str| metadata.get(&format!("lockstep.{key}")).cloned();
-    if text("witness")? != entry.witness {
-        return None;
-    }
-    let image = read_image(path).ok()?;
-    let whole = (image.width(), image.height()) == entry.size && pixel_hash(&image) == text(PIXELS)?;
-    whole.then_some(Found { image, spp, target: text("target")? })
+    let (image, entries) = read_hashed_exr(path).ok()??;
+    let is_own = (image.width(), image.height()) == entry.size && entries.get("witness")? == entry.witness;
+    let target = entries.get("target")?.to_owned();
+    is_own.then_some(Found { image, spp, target })
 }
 
 /// Keeps a reference.
@@ -108,15 +102,15 @@ pub(crate) fn store(entry: &Entry, spp: u32, target: &str, image: &LinearImage) 
 fn store_in(folder: &Path, entry: &Entry, spp: u32, target: &str, image: &LinearImage) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
     let metadata = ImageMetadata::of_render(&entry.scene, target, spp, u64::from(entry.seed))
-        .with("witness", &entry.witness)
-        .with(PIXELS, &pixel_hash(image));
-    write_exr(&folder.join(entry.file_name(spp)), image, &metadata).map_err(|e| e.to_string())
+        .with("witness", &entry.witness);
+    write_hashed_exr(&folder.join(entry.file_name(spp)), image, &metadata).map_err(|e| e.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use lockstep_core::SceneBuilder;
+    use lockstep_reports::image_io::{CheckedImage, write_exr};
 
     fn entry(witness: &str) -> Entry {
         let settings = Settings { width: 8, height: 4, ..Settings::default() };
@@ -168,11 +162,11 @@ mod tests {
             assert!(find_in(dir.path(), &e, 16).is_none(), "cut at {cut}");
         }
         // The right size and header, but other pixels.
-        let other = LinearImage::from_fn(8, 4, |_, _| [0.5; 3]);
-        let forged = ImageMetadata::of_render("sky", "t", 16, 0)
-            .with("witness", "w")
-            .with("pixels", &pixel_hash(&image()));
-        write_exr(&path, &other, &forged).unwrap();
+        std::fs::write(&path, &whole).unwrap();
+        let written = CheckedImage::read(&path).unwrap().entries;
+        let keep = |all: ImageMetadata, key: &str| all.with(key, written.get(key).unwrap());
+        let forged = ["target", "witness", "pixels"].into_iter().fold(ImageMetadata::default(), keep);
+        write_exr(&path, &LinearImage::from_fn(8, 4, |_, _| [0.5; 3]), &forged).unwrap();
         assert!(find_in(dir.path(), &e, 16).is_none());
     }
 

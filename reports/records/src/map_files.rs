@@ -6,7 +6,7 @@
 
 use crate::study::files;
 use crate::{Map, pair_mode};
-use lockstep_metrics::image_io::{ImageMetadata, LinearImage, WriteError, encode_name, write_png};
+use lockstep_metrics::image_io::{ImageMetadata, LinearImage, WriteError, encode_name, write_hashed_png};
 use lockstep_metrics::maps::{difference_picture, flip_picture};
 use lockstep_metrics::metrics::{MetricError, flip_hdr, flip_ldr};
 use std::path::Path;
@@ -38,6 +38,12 @@ pub struct MapOf<'a> {
 }
 
 impl MapOf<'_> {
+    /// Where the map of some quantity goes, from the study's folder.
+    pub fn file(&self, quantity: &str) -> String {
+        let [scene, a, b, what] = [self.scene, self.a, self.b, quantity].map(encode_name);
+        format!("{}/{scene}.{a}.{b}.{}spp.s{}.{what}.png", files::IMAGES, self.spp, self.seed)
+    }
+
     /// Writes a picture of some quantity into the study in `folder` and returns its record. The folder of
     /// images must exist.
     ///
@@ -50,12 +56,11 @@ impl MapOf<'_> {
         scale: f64,
         picture: &LinearImage,
     ) -> Result<Map, WriteError> {
-        let [scene, a, b, what] = [self.scene, self.a, self.b, quantity].map(encode_name);
-        let name = format!("{scene}.{a}.{b}.{}spp.s{}.{what}.png", self.spp, self.seed);
         let metadata = ImageMetadata::of_render(self.scene, self.b, self.spp, self.seed)
             .with("against", self.a)
             .with("map", quantity);
-        write_png(&folder.join(files::IMAGES).join(&name), picture, &metadata)?;
+        let file = self.file(quantity);
+        write_hashed_png(&folder.join(&file), picture, &metadata)?;
         Ok(Map {
             scene: self.scene.to_owned(),
             a: self.a.to_owned(),
@@ -63,7 +68,7 @@ impl MapOf<'_> {
             spp: self.spp,
             seed: self.seed,
             quantity: quantity.to_owned(),
-            file: format!("{}/{name}", files::IMAGES),
+            file,
             scale,
             mode: pair_mode(self.a, self.b),
         })
@@ -91,7 +96,7 @@ pub fn write_maps(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lockstep_metrics::image_io::{ImageName, is_map_name};
+    use lockstep_metrics::image_io::{CheckedImage, ImageName, is_map_name, read_image, write_png};
 
     fn flat(value: f32) -> LinearImage {
         LinearImage::from_fn(16, 12, |_, _| [value; 3])
@@ -113,5 +118,20 @@ mod tests {
         assert!(is_map_name("a.b.c.4spp.p.png") && !is_map_name("a.b.4spp.s1.png"));
         assert!(!is_map_name("a.b.4spp.png") && !is_map_name(".a.b.c.4spp.s0.flip.png"));
         assert_eq!(maps[0].file, "images/a%2Fb.cpu.opencl@0.4spp.s7.flip.png");
+    }
+
+    #[test]
+    fn every_map_holds_the_hash_of_its_pixels() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join(files::IMAGES)).unwrap();
+        let of = MapOf { scene: "s", a: "cpu", b: "opencl@0", spp: 4, seed: 7 };
+        for map in write_maps(dir.path(), &of, &flat(0.5), &flat(0.6)).unwrap() {
+            let path = dir.path().join(&map.file);
+            let written = CheckedImage::read(&path).unwrap();
+            let hash = written.entries.get("pixels").unwrap();
+            assert!(!written.is_altered && read_image(&path).unwrap() != flat(0.25), "{}", map.file);
+            write_png(&path, &flat(0.25), &ImageMetadata::default().with("pixels", hash)).unwrap();
+            assert!(CheckedImage::read(&path).unwrap().is_altered, "{}", map.file);
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use lockstep_core::{Scene, TargetId};
-use lockstep_reports::image_io::{ImageMetadata, LinearImage, encode_name, read_image, write_png};
+use lockstep_reports::image_io::{ImageMetadata, LinearImage, encode_name, read_image, write_hashed_png};
 use lockstep_reports::records::{self, Crop, Record};
 use lockstep_reports::study::files;
 
@@ -93,7 +93,7 @@ impl Measurement for Crops<'_> {
         let key = self.key(lab);
         let metadata = ImageMetadata::of_render(&key.scene, &key.target, 0, key.seed)
             .with("shows", "the reference and every integrator after equal time, side by side");
-        write_png(&lab.folder.root().join(&key.picture), &strip(&all, place), &metadata)?;
+        write_hashed_png(&lab.folder.root().join(&key.picture), &strip(&all, place), &metadata)?;
         let cell = |((target, _), image): (&(&TargetId, PathBuf), &LinearImage)| Crop {
             integrator: target.integrator.map_or_else(String::new, |integrator| integrator.to_string()),
             rmse_linear: rmse(image, &reference.image, place),

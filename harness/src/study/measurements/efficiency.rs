@@ -34,7 +34,7 @@ impl Measurement for Efficiency<'_> {
         let top = self.top(lab);
         let has_reference = |id| lab.folder.has(convergence_key(&top, id));
         match [&self.a, &self.b].into_iter().all(has_reference) {
-            true => vec![Key::of(self.key(&top))],
+            true => self.keys_with_reference(lab, &top),
             false => Vec::new(),
         }
     }
@@ -67,8 +67,7 @@ impl Measurement for Efficiency<'_> {
             against: reference.against.clone(),
             ..self.key(&top)
         };
-        let of = MapOf { scene: top.scene, a: &record.a, b: &record.b, spp: top.to, seed: record.seed };
-        let map = of.write(lab.folder.root(), MAP, 1.0, &tiles.picture())?;
+        let map = map_of(&record).write(lab.folder.root(), MAP, 1.0, &tiles.picture())?;
         Ok(ControlFlow::Continue(vec![map.into(), record.into()]))
     }
 }
@@ -78,6 +77,14 @@ impl Efficiency<'_> {
     fn top(&self, lab: &Lab<'_>) -> Level<'_> {
         let name = &self.scene.name;
         Level { scene: name, from: 0, to: lab.top(name), seed: lab.plan.settings.seed, repeat: 0 }
+    }
+
+    /// The record, and the map where there is a record of it: one that was altered is made again.
+    fn keys_with_reference(&self, lab: &Lab<'_>, top: &Level<'_>) -> Vec<Key> {
+        let key = self.key(top);
+        let map = Key::Image { path: lab.folder.root().join(map_of(&key).file(MAP)), film: None };
+        let is_recorded = lab.folder.has(key.clone());
+        std::iter::once(Key::of(key)).chain(is_recorded.then_some(map)).collect()
     }
 
     /// B's efficiency over A's by every seed.
@@ -111,6 +118,11 @@ impl Efficiency<'_> {
             ..records::Efficiency::default()
         }
     }
+}
+
+fn map_of(record: &records::Efficiency) -> MapOf<'_> {
+    let records::Efficiency { scene, a, b, spp, seed, .. } = record;
+    MapOf { scene, a, b, spp: *spp, seed: *seed }
 }
 
 /// Milliseconds of a target's samples up to a level, by every repeat under the level's seed.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use lockstep_core::{Integrator, Scene, Settings};
 use lockstep_cpu::{sum_of_weighted, technique_films};
-use lockstep_reports::image_io::{ImageMetadata, encode_name, write_png};
+use lockstep_reports::image_io::{ImageMetadata, encode_name, write_hashed_png};
 use lockstep_reports::records::{FilmHash, Pyramid, Record};
 use lockstep_reports::study::files;
 
@@ -32,7 +32,11 @@ pub(crate) struct TechniquePyramid<'a> {
 
 impl Measurement for TechniquePyramid<'_> {
     fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
-        vec![Key::of(self.key(lab))]
+        let key = self.key(lab);
+        let is_recorded = lab.folder.has(key.clone());
+        let picture = |file: &String| Key::Image { path: lab.folder.root().join(file), film: None };
+        let pictures = [&key.weighted, &key.unweighted].map(picture);
+        std::iter::once(Key::of(key)).chain(pictures.into_iter().filter(|_| is_recorded)).collect()
     }
 
     fn run(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
@@ -51,7 +55,7 @@ impl Measurement for TechniquePyramid<'_> {
         let metadata = ImageMetadata::of_render(&key.scene, &key.integrator, key.spp, key.seed);
         for (file, is_weighted) in [(&key.weighted, true), (&key.unweighted, false)] {
             let picture = techniques::pyramid(&films, SIDE, is_weighted)?;
-            write_png(&lab.folder.root().join(file), &picture, &metadata)?;
+            write_hashed_png(&lab.folder.root().join(file), &picture, &metadata)?;
         }
         let record = Pyramid {
             adds_up: self.is_recorded(lab, &key, &film_hash(&sum)),
