@@ -166,6 +166,11 @@ usePage(async ({ check, one, all, pause: wait, press }) => {
   const [wx, wy] = middle();
   pointer("pointermove", frame(), wx, wy);
   await pause();
+  viewer.scrollIntoView({ block: "start", behavior: "instant" });
+  scrollBy({ top: -200, behavior: "instant" });
+  const strip = one(".reading", viewer).getBoundingClientRect();
+  check("keeps the values in view where the viewer goes on below the window", strip.bottom <= innerHeight &&
+    viewer.getBoundingClientRect().bottom > innerHeight && strip.top > frame().getBoundingClientRect().top);
   check("wipes at the pointer", all("canvas", viewer).length === 2 && /40(\.\d+)?%/.test(right()));
   const wiped = right();
   const line = all("label", viewer).find((label) => label.textContent.startsWith("Line"));

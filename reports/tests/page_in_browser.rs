@@ -23,12 +23,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{Plan, SMALL, write_study};
 
-/// Makes a study in which `cpu-embree` differs from the others, with maps of its top level, and its page.
+/// Makes the page of a small study with maps of a level at which `cpu-embree` differs.
 fn page(folder: &Path) -> String {
     page_of(folder, &Plan { levels: &[1, 2, 4, 8], ..SMALL })
 }
 
-/// The same of other scenes, targets and levels.
+/// Makes the page of a study of these scenes, targets and levels, in which `cpu-embree` differs from the others.
 fn page_of(folder: &Path, plan: &Plan) -> String {
     write_study(folder, plan);
     let image = |target: &str| read_image(&folder.join(format!("images/cornell.{target}.8spp.exr"))).unwrap();
@@ -294,6 +294,7 @@ fn what_breaks_the_page_is_found() {
         ("flip() { this.showsB = !this.showsB;", "flip() {"),
         ("images.codes[i], []];", "images.codes[i], console.error(\"mutant\")];"),
         ("this.y += dy / this.scale;", ""),
+        (".reading { position: sticky;", ".reading {"),
     ];
     for (whole, broken) in breaks {
         assert!(page.contains(whole), "{whole}");

@@ -58,7 +58,7 @@ impl ImageEntries {
 /// An EXR or PNG file, held against the hash that it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedImage {
-    /// Its entries.
+    /// The entries of the file.
     pub entries: ImageEntries,
     /// Whether its pixels are not those that were written. Unknown, and so not, for a file without a hash.
     pub is_altered: bool,
