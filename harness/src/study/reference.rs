@@ -11,7 +11,8 @@
 //! than the last level: then the reference has [`RATIO`] times those that the fastest target renders in the longest time,
 //! as far as the budget allows, to which these times count as levels do. The default study takes half of the time that
 //! it has for a scene. The record's `against` and a note say what was taken. `--reference-time` takes as many samples
-//! as fit into a time, whatever the levels, and a cached reference with three quarters of them will do.
+//! as fit into a time, whatever the levels, at the rate of passes that are long enough to fill the device; a cached
+//! reference with three quarters of them will do.
 //! A study of external programs alone has its reference from the first of them.
 
 use std::collections::BTreeSet;
@@ -35,6 +36,9 @@ use crate::progress::Bar;
 const LEAST_BUDGET: f64 = 20.0;
 /// The budget over the time of the scene's levels.
 const LEVELS_FACTOR: f64 = 2.0;
+/// The part of a reference's time that a pass takes by which the rate of all is told. What a pass costs whatever its
+/// samples is small in it.
+const LONG_PASS: f64 = 1.0 / 64.0;
 
 /// A reference and remarks about it, or nothing because the user stopped it or no target can render it.
 #[derive(Debug, Default)]
@@ -71,11 +75,22 @@ pub(crate) fn obtain(
     if matches!(renderer.advance(1, &mut watch)?, Pass::Stopped) {
         return Ok(Obtained::default());
     }
-    let mut notes = Vec::new();
-    let wanted = samples(plan, (scene, top), &timings, renderer, &mut |text| {
-        notes.push(note(format!("the reference of {} {text}", scene.name)));
-    });
     let entry = Entry::new(scene, &settings, renderer.rendered()?.hash());
+    let mut pace = None;
+    if let Some(seconds) = plan.reference_seconds {
+        pace = seconds_per_spp(seconds * LONG_PASS, |spp| match renderer.advance(spp, &mut watch)? {
+            Pass::Done(report) => Ok::<_, Failure>(Some(report.stages.total_ms / 1e3)),
+            Pass::Stopped => Ok(None),
+        })?;
+        if pace.is_none() {
+            return Ok(Obtained::default());
+        }
+    }
+    let mut notes = Vec::new();
+    let wanted = samples(plan, (scene, top), &timings, (renderer, pace), &mut |text| {
+        notes.push(note(format!("the reference of {} {text}", scene.name)));
+    })
+    .max(renderer.spp());
     // How many samples fit into a time is never the same twice.
     let least = if plan.reference_seconds.is_some() { wanted - wanted / 4 } else { wanted };
     if let Some(found) = cache::find(&entry, least) {
@@ -126,7 +141,7 @@ pub(crate) fn of_program(
         "the reference of {} is of {target}: no target of this study promises exact images",
         scene.name
     ))];
-    let wanted = samples(plan, (scene, top), &timings, program, &mut |text| {
+    let wanted = samples(plan, (scene, top), &timings, (program, None), &mut |text| {
         notes.push(note(format!("the reference of {} {text}", scene.name)));
     });
     bar.lengthen(u64::from(wanted));
@@ -207,19 +222,38 @@ pub(super) fn speed(timings: &[&Timing], target: &TargetId) -> f64 {
     levels.max_by_key(|t| t.samples).map_or(0.0, |t| t.samples as f64 / t.total_ms)
 }
 
-/// Samples per pixel of the reference. `warn` is called where the budget allows fewer than [`RATIO`] times
+/// Seconds that a sample of every pixel takes where passes are long: the film's samples double, from its first on, until
+/// a pass takes `long` seconds. `render` fills the film up to so many samples and returns the seconds of this pass, `None`
+/// where the user stops it; then this is `None` too.
+fn seconds_per_spp<E>(
+    long: f64,
+    mut render: impl FnMut(u32) -> Result<Option<f64>, E>,
+) -> Result<Option<f64>, E> {
+    let mut spp = 1;
+    loop {
+        let Some(seconds) = render(2 * spp)? else {
+            return Ok(None);
+        };
+        if seconds >= long || 4 * spp > MAX_SPP {
+            return Ok(Some(seconds / f64::from(spp)));
+        }
+        spp *= 2;
+    }
+}
+
+/// Samples per pixel of the reference, by a target whose seconds for a sample of every pixel may be known. `warn` is called where the budget allows fewer than [`RATIO`] times
 /// the most of any image that errors are taken of.
 fn samples(
     plan: &Plan,
     (scene, top): (&Scene, u32),
     timings: &[&Timing],
-    renderer: &TargetSession,
+    (renderer, pace): (&TargetSession, Option<f64>),
     warn: &mut dyn FnMut(String),
 ) -> u32 {
     let pixels = f64::from(plan.settings.width) * f64::from(plan.settings.height);
     let measured = speed(timings, &renderer.id);
-    let seconds_per_spp =
-        if measured > 0.0 { pixels / measured / 1e3 } else { renderer.predict(1).unwrap_or(0.0) };
+    let by_levels = (measured > 0.0).then(|| pixels / measured / 1e3);
+    let seconds_per_spp = pace.or(by_levels).or_else(|| renderer.predict(1)).unwrap_or(0.0);
     if let Some(seconds) = plan.reference_seconds {
         return fitting(top, seconds_per_spp, seconds);
     }
@@ -313,6 +347,26 @@ mod tests {
     #[test]
     fn a_reference_by_time_has_the_samples_that_fit_and_at_least_those_of_the_last_level() {
         assert_eq!([0.01, 10.0, 0.0].map(|per_spp| fitting(8, per_spp, 2.0)), [200, 8, MAX_SPP]);
+    }
+
+    #[test]
+    fn a_reference_s_rate_is_that_of_long_passes() {
+        // A pass takes 10 ms, and 0.1 ms for each sample of every pixel.
+        let mut spp = 1;
+        let mut render = |to: u32| {
+            let added = to - std::mem::replace(&mut spp, to);
+            Ok::<_, ()>(Some(0.01 + 1e-4 * f64::from(added)))
+        };
+        let per_spp = seconds_per_spp(0.1, &mut render).unwrap().unwrap();
+        assert!((1e-4..1.1e-4).contains(&per_spp), "{per_spp}");
+        assert!(spp == 2048, "{spp}");
+        assert_eq!(seconds_per_spp(1.0, |_| Ok::<_, ()>(None)), Ok(None), "stopped by the user");
+        let mut most = 0;
+        let without_cost = seconds_per_spp(1.0, |to| {
+            most = to;
+            Ok::<_, ()>(Some(0.0))
+        });
+        assert_eq!((without_cost, most), (Ok(Some(0.0)), MAX_SPP), "no more samples than a film takes");
     }
 
     #[test]
