@@ -234,7 +234,7 @@ impl Device for CudaDevice {
         }
     }
 
-    fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures) -> Result<Duration> {
+    fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures, _pixels: u32) -> Result<Duration> {
         self.enter()?;
         let start = Instant::now();
         let key = ProgramKey::of(config, features);

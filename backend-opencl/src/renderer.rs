@@ -12,7 +12,7 @@ use lockstep_core::{DeviceInfo, Integrator, KernelConfig, Mode};
 use lockstep_gpu::SourcePatch;
 use lockstep_gpu::driver::{self, DeviceType, KernelArg, Limits, Timestamps, Wavefront, default_config};
 use lockstep_gpu::signatures::Kernel;
-use lockstep_gpu::{KernelFeatures, KernelResources, KernelSource};
+use lockstep_gpu::{KernelFeatures, KernelResources, KernelSource, SMALL_IMAGE};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
 use ocl::{Context, Queue, flags};
 use std::collections::HashMap;
@@ -30,7 +30,7 @@ pub(crate) struct OpenclDevice {
     programs: HashMap<ProgramKey, Program>,
     /// The kernel configuration of launches.
     config: KernelConfig,
-    /// Features of the loaded scene.
+    /// The features that programs of passes are built with.
     features: KernelFeatures,
     /// Patches of the kernels' source, for mutation tests.
     #[cfg(feature = "conformance")]
@@ -75,7 +75,7 @@ impl OpenclDevice {
 
     /// The program that passes launch under a kernel configuration.
     fn key(&self, config: &KernelConfig) -> ProgramKey {
-        self.key_with(config, self.features)
+        ProgramKey::of(config, self.features)
     }
 
     /// The program that records paths.
@@ -84,11 +84,16 @@ impl OpenclDevice {
         ProgramKey::recording(mode, features)
     }
 
-    /// The program that passes launch for scenes with these features. A patched program renders few scenes, and is
-    /// compiled in a part of the time without what they lack.
-    fn key_with(&self, config: &KernelConfig, features: KernelFeatures) -> ProgramKey {
-        let features = if self.is_patched() { features } else { features_of_passes(&self.device, features) };
-        ProgramKey::of(config, features)
+    /// The features that programs of passes are built with, for a scene with these features and an image of this size.
+    /// CPU compilers take seconds for a program, longer than small images take to render: one program serves those of
+    /// all scenes. A patched program renders few scenes, and is compiled in a part of the time without what they lack.
+    fn features_of_passes(&self, features: KernelFeatures, pixels: u32) -> KernelFeatures {
+        let is_cpu = self.device.device_type() != DeviceType::Gpu;
+        if is_cpu && pixels < SMALL_IMAGE && !self.is_patched() {
+            features.for_all_scenes()
+        } else {
+            features
+        }
     }
 
     /// Whether the kernels' source is changed.
@@ -169,15 +174,9 @@ impl OpenclDevice {
     }
 }
 
-/// Features that a device's programs of passes are built with, for scenes with these features. CPU compilers take
-/// seconds, so on CPUs one program serves all scenes.
-fn features_of_passes(device: &DiscoveredDevice, features: KernelFeatures) -> KernelFeatures {
-    if device.device_type() == DeviceType::Gpu { features } else { features.for_all_scenes() }
-}
-
 /// The description of a device in a mode, recorded with every result.
 pub(crate) fn info(device: &DiscoveredDevice, mode: Mode) -> DeviceInfo {
-    let features = features_of_passes(device, KernelFeatures::all(Integrator::Path));
+    let features = KernelFeatures::all(Integrator::Path);
     let source = source::source(device, ProgramKey::of(&KernelConfig::in_mode(mode), features));
     device.properties.info(&device.target, &all_flags(device, mode), &source.hash, mode == Mode::Exact)
 }
@@ -201,9 +200,10 @@ impl driver::Device for OpenclDevice {
         }
     }
 
-    fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures) -> Result<Duration> {
+    fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures, pixels: u32) -> Result<Duration> {
         let start = Instant::now();
-        let key = self.key_with(config, features);
+        let features = self.features_of_passes(features, pixels);
+        let key = ProgramKey::of(config, features);
         let is_new = self.build(key)?;
         if let (Some(group), Some(program)) = (config.group, self.programs.get(&key)) {
             check_group(&self.device, program, config, group)?;

@@ -23,7 +23,8 @@ pub trait Device {
     /// The device's capacities.
     fn limits(&self) -> Limits;
 
-    /// Builds all kernels of a configuration for scenes with these features, or takes them from a cache.
+    /// Builds all kernels of a configuration for scenes with these features, or takes them from a cache. A device
+    /// whose compiler takes longer than a small image of `pixels` may build kernels that serve other scenes too.
     /// Later launches use them, with the configuration's work-group size and number. Returns the build time,
     /// zero if they were ready. After an error the previous kernels stay active.
     ///
@@ -31,7 +32,7 @@ pub trait Device {
     /// [`lockstep_core::Error::Compile`] with the compiler's log; [`lockstep_core::Error::Unsupported`] for a
     /// configuration it lacks; [`lockstep_core::Error::Device`] for a work-group larger than the device
     /// takes.
-    fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures) -> Result<Duration>;
+    fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures, pixels: u32) -> Result<Duration>;
 
     /// Builds the kernel that records paths for the mode prepared last, or takes it from a cache. Called when
     /// the first path is recorded, so that renders need not wait for it.

@@ -190,12 +190,12 @@ impl<D: Device> Renderer for Wavefront<D> {
         let features = KernelFeatures::of(scene, settings);
         let plan = plan(settings.integrator);
         lockstep_bvh::check_memory(scene)?;
-        let mut compile = self.device.prepare(&config, features)?;
+        let pixels = settings.width * settings.height;
+        let mut compile = self.device.prepare(&config, features, pixels)?;
         let Fetched { bvh, report, elapsed } = self.bvh_cache.bvh(scene, self.device.limits().kind.layout());
 
         let start = Instant::now();
         let device = &mut self.device;
-        let pixels = settings.width * settings.height;
         let merges = MergeSchedule::new(scene, settings);
         let capacity = default_paths(&device.limits(), plan, config.structure, settings);
         let arrays = scene_arrays(scene, &bvh);
@@ -284,10 +284,11 @@ impl<D: Device> Renderer for Wavefront<D> {
             return Err(Error::Unsupported { actor: device.info().target.clone(), what });
         }
         let start = Instant::now();
-        device.prepare(config, loaded.features.in_config(config))?;
+        let pixels = loaded.settings.width * loaded.settings.height;
+        device.prepare(config, loaded.features.in_config(config), pixels)?;
         if let Err(refusal) = Self::turn_to(device, loaded, config) {
             let before = loaded.config;
-            device.prepare(&before, loaded.features.in_config(&before))?;
+            device.prepare(&before, loaded.features.in_config(&before), pixels)?;
             loaded.make_room(device, &before)?;
             return Err(refusal);
         }

@@ -53,7 +53,7 @@ impl Device for Recorder {
         self.limits
     }
 
-    fn prepare(&mut self, _variant: &KernelConfig, _features: KernelFeatures) -> Result<Duration> {
+    fn prepare(&mut self, _: &KernelConfig, _: KernelFeatures, _pixels: u32) -> Result<Duration> {
         Ok(Duration::ZERO)
     }
 
