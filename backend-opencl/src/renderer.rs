@@ -12,7 +12,7 @@ use lockstep_core::{DeviceInfo, Integrator, KernelConfig, Mode};
 use lockstep_gpu::SourcePatch;
 use lockstep_gpu::driver::{self, DeviceType, KernelArg, Limits, Timestamps, Wavefront, default_config};
 use lockstep_gpu::signatures::Kernel;
-use lockstep_gpu::{KernelFeatures, KernelResources, KernelSource, SMALL_IMAGE};
+use lockstep_gpu::{KernelFeatures, KernelResources, KernelSource};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
 use ocl::{Context, Queue, flags};
 use std::collections::HashMap;
@@ -82,18 +82,6 @@ impl OpenclDevice {
     fn recording_key(&self, mode: Mode) -> ProgramKey {
         let features = if self.is_patched() { self.features } else { self.features.for_all_scenes() };
         ProgramKey::recording(mode, features)
-    }
-
-    /// The features that programs of passes are built with, for a scene with these features and an image of this size.
-    /// CPU compilers take seconds for a program, longer than small images take to render: one program serves those of
-    /// all scenes. A patched program renders few scenes, and is compiled in a part of the time without what they lack.
-    fn features_of_passes(&self, features: KernelFeatures, pixels: u32) -> KernelFeatures {
-        let is_cpu = self.device.device_type() != DeviceType::Gpu;
-        if is_cpu && pixels < SMALL_IMAGE && !self.is_patched() {
-            features.for_all_scenes()
-        } else {
-            features
-        }
     }
 
     /// Whether the kernels' source is changed.
@@ -174,6 +162,20 @@ impl OpenclDevice {
     }
 }
 
+/// Pixels of an image from which programs on CPUs have the features of its scene alone.
+const LARGE_IMAGE: u32 = 1 << 17;
+
+/// The features that programs of passes are built with, for a scene with these features and an image of this size. Compilers
+/// of CPUs take seconds for a program, more than it saves in a small image: one program serves those of all scenes.
+pub(crate) fn features_of_passes(
+    device: DeviceType,
+    features: KernelFeatures,
+    pixels: u32,
+) -> KernelFeatures {
+    let shares_program = device != DeviceType::Gpu && pixels < LARGE_IMAGE;
+    if shares_program { features.for_all_scenes() } else { features }
+}
+
 /// The description of a device in a mode, recorded with every result.
 pub(crate) fn info(device: &DiscoveredDevice, mode: Mode) -> DeviceInfo {
     let features = KernelFeatures::all(Integrator::Path);
@@ -202,7 +204,11 @@ impl driver::Device for OpenclDevice {
 
     fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures, pixels: u32) -> Result<Duration> {
         let start = Instant::now();
-        let features = self.features_of_passes(features, pixels);
+        // A patched program renders few scenes, and is compiled in a part of the time without what they lack
+        let features = match self.is_patched() {
+            true => features,
+            false => features_of_passes(self.device.device_type(), features, pixels),
+        };
         let key = ProgramKey::of(config, features);
         let is_new = self.build(key)?;
         if let (Some(group), Some(program)) = (config.group, self.programs.get(&key)) {

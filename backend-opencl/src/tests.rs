@@ -6,7 +6,7 @@
 use crate::compile::from_source;
 use crate::device::{DeviceClass, DiscoveredDevice};
 use crate::probes::{canary_source, check_arithmetic};
-use crate::renderer::OpenclDevice;
+use crate::renderer::{OpenclDevice, features_of_passes};
 use crate::source::COMPAT_NAME;
 use crate::{Opencl, find_device};
 use lockstep_conformance::{self as conformance, Subject, in_own_process, require, scenes};
@@ -16,8 +16,8 @@ use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::Material;
 use lockstep_core::{Integrator, Settings};
 use lockstep_core::{Mode, Query, Renderer};
-use lockstep_gpu::driver::{Device, Wavefront};
-use lockstep_gpu::{Contents, SourcePatch};
+use lockstep_gpu::driver::{Device, DeviceType, Wavefront};
+use lockstep_gpu::{Contents, KernelFeatures, SourcePatch};
 
 /// The devices that are present.
 fn present() -> Vec<DiscoveredDevice> {
@@ -35,6 +35,19 @@ fn with_barriers() -> Vec<DiscoveredDevice> {
         require::skip(&"PoCL miscompiles barriers. Run `lockstep setup opencl-intel` for another runtime.");
     }
     others
+}
+
+#[test]
+fn small_images_share_a_program_on_processors_and_large_ones_have_their_scene_s_features() {
+    let scene = scenes::furnace(Material::diffuse([0.5; 3])).unwrap();
+    let own = KernelFeatures::of(&scene, &Settings::default());
+    let (cpu, gpu) = (DeviceType::Cpu, DeviceType::Gpu);
+    assert_ne!(own, own.for_all_scenes());
+    assert_eq!(features_of_passes(cpu, own, 320 * 240), own.for_all_scenes());
+    assert_eq!(
+        [(cpu, 640 * 360), (gpu, 1)].map(|(device, pixels)| features_of_passes(device, own, pixels)),
+        [own; 2]
+    );
 }
 
 #[test]

@@ -4,10 +4,6 @@ use crate::contents::Contents;
 use lockstep_core::scene::{Instance, SceneData};
 use lockstep_core::{Integrator, KernelConfig, LayerSampling, Sampler, Settings};
 
-/// Pixels of an image below which compilers of CPUs take longer for a program of its scene's features than the program
-/// saves: such images share a program with all features.
-pub const SMALL_IMAGE: u32 = 1 << 17;
-
 /// Kernel features (as in Cycles): primitives, surfaces, integrator and sampler that a program is built for.
 /// Features that a scene lacks would cost registers and branches in the innermost loops; kernels with all of
 /// them take every scene.

@@ -38,7 +38,7 @@ pub use assemble::{
     ITEMS_IN_TURN, Options, SourcePatch, assemble, assemble_canary, assemble_probes, header_texts, patched,
 };
 pub use contents::{Contents, KnownBits};
-pub use features::{KernelFeatures, SMALL_IMAGE};
+pub use features::KernelFeatures;
 pub use lockstep_core::{KernelResources, KernelSource, TranslationUnit};
 pub use program::{ProgramKind, ProgramOptions};
 pub use ptxas::from_ptxas;

@@ -36,8 +36,8 @@ use crate::progress::Bar;
 const LEAST_BUDGET: f64 = 20.0;
 /// The budget over the time of the scene's levels.
 const LEVELS_FACTOR: f64 = 2.0;
-/// The part of a reference's time that a pass takes by which the rate of all is told. What a pass costs whatever its
-/// samples is small in it.
+/// The part of a reference's time that a pass takes at least whose rate is taken for that of all. A pass's fixed costs are
+/// small in it.
 const LONG_PASS: f64 = 1.0 / 64.0;
 
 /// A reference and remarks about it, or nothing because the user stopped it or no target can render it.
@@ -103,7 +103,7 @@ pub(crate) fn obtain(
             notes,
         });
     }
-    bar.lengthen(u64::from(wanted));
+    bar.lengthen(u64::from(wanted - renderer.spp()));
     if matches!(renderer.advance(wanted, &mut watch)?, Pass::Stopped) {
         return Ok(Obtained::default());
     }
@@ -241,8 +241,9 @@ fn seconds_per_spp<E>(
     }
 }
 
-/// Samples per pixel of the reference, by a target whose seconds for a sample of every pixel may be known. `warn` is called where the budget allows fewer than [`RATIO`] times
-/// the most of any image that errors are taken of.
+/// Samples per pixel of the reference, by a renderer and the seconds that a sample of every pixel takes in its long passes,
+/// where they are known. `warn` is called where the budget allows fewer than [`RATIO`] times the most of any image that
+/// errors are taken of.
 fn samples(
     plan: &Plan,
     (scene, top): (&Scene, u32),

@@ -23,9 +23,8 @@ pub trait Device {
     /// The device's capacities.
     fn limits(&self) -> Limits;
 
-    /// Builds all kernels of a configuration for scenes with these features, or takes them from a cache. A device
-    /// whose compiler takes longer than a small image of `pixels` may build kernels that serve other scenes too.
-    /// Later launches use them, with the configuration's work-group size and number. Returns the build time,
+    /// Builds all kernels of a configuration for scenes with these features, or takes them from a cache. For an image of
+    /// few `pixels` a device with a slow compiler may build kernels for other scenes as well. Later launches use them, with the configuration's work-group size and number. Returns the build time,
     /// zero if they were ready. After an error the previous kernels stay active.
     ///
     /// # Errors
