@@ -166,14 +166,14 @@ impl OpenclDevice {
 const LARGE_IMAGE: u32 = 1 << 17;
 
 /// The features that programs of passes are built with, for a scene with these features and an image of this size. Compilers
-/// of CPUs take seconds for a program, more than it saves in a small image: one program serves those of all scenes.
+/// of CPUs take seconds for a program, more than it saves in a small image: these share two, one without layers and media.
 pub(crate) fn features_of_passes(
     device: DeviceType,
     features: KernelFeatures,
     pixels: u32,
 ) -> KernelFeatures {
     let shares_program = device != DeviceType::Gpu && pixels < LARGE_IMAGE;
-    if shares_program { features.for_all_scenes() } else { features }
+    if shares_program { features.shared() } else { features }
 }
 
 /// The description of a device in a mode, recorded with every result.

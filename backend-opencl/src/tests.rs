@@ -38,12 +38,12 @@ fn with_barriers() -> Vec<DiscoveredDevice> {
 }
 
 #[test]
-fn small_images_share_a_program_on_processors_and_large_ones_have_their_scene_s_features() {
+fn small_images_share_programs_on_processors_and_large_ones_have_their_scene_s_features() {
     let scene = scenes::furnace(Material::diffuse([0.5; 3])).unwrap();
     let own = KernelFeatures::of(&scene, &Settings::default());
     let (cpu, gpu) = (DeviceType::Cpu, DeviceType::Gpu);
-    assert_ne!(own, own.for_all_scenes());
-    assert_eq!(features_of_passes(cpu, own, 320 * 240), own.for_all_scenes());
+    assert_ne!(own, own.shared());
+    assert_eq!(features_of_passes(cpu, own, 320 * 240), own.shared());
     assert_eq!(
         [(cpu, 640 * 360), (gpu, 1)].map(|(device, pixels)| features_of_passes(device, own, pixels)),
         [own; 2]

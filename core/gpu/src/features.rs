@@ -73,6 +73,24 @@ impl KernelFeatures {
         }
     }
 
+    /// Features that many scenes share: those of all scenes, for a scene with layers, media or rough surfaces that keep their
+    /// energy; for others all but these, which few scenes have and which cost every surface time.
+    #[must_use]
+    pub const fn shared(self) -> Self {
+        let all = self.for_all_scenes();
+        if self.layers || self.media || self.multiscatter {
+            return all;
+        }
+        Self {
+            layers: false,
+            iridescence: false,
+            coat_normals: false,
+            media: false,
+            multiscatter: false,
+            ..all
+        }
+    }
+
     /// Whether shading is limited to few registers. What scenes without layers, media and priorities compute fits them
     /// or nearly so, and waits for memory in more threads at once.
     pub const fn shade_in_few_registers(self) -> bool {
@@ -213,6 +231,9 @@ mod tests {
             of_one.for_all_scenes(),
             KernelFeatures { priorities: false, glass_layers: false, ..KernelFeatures::default() }
         );
+        assert_eq!(KernelFeatures { multiscatter: true, ..of_one }.shared(), of_one.for_all_scenes());
+        let plain = KernelFeatures { instances: true, spheres: true, alpha: true, ..none };
+        assert_eq!(of_one.shared(), plain, "neither layers nor media nor energy kept");
         let filmed = |builder: &mut SceneBuilder, _: &mut MeshData| {
             let layers = builder.layers(Layers { iridescence: 1.0, ..Layers::NONE });
             builder.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });
