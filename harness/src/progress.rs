@@ -13,7 +13,13 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// The time between two looks at whether a line is due.
 const TICK: Duration = Duration::from_secs(1);
 
-/// A bar that counts samples per pixel.
+/// A bar that samples per pixel are counted on.
+const COUNTING: &str = "{prefix}{msg:32} {bar:32.cyan} {pos:>6}/{len} spp  {elapsed:.dim} left {eta:.dim}";
+
+/// A bar while nothing is known that could be counted.
+const ACTING: &str = "{prefix}{msg:32} {spinner:.cyan}  {elapsed:.dim}";
+
+/// The present act, and a bar that counts samples per pixel once there are any to be done.
 #[derive(Debug)]
 pub(crate) struct Bar {
     bar: ProgressBar,
@@ -32,10 +38,7 @@ impl Bar {
     /// A bar with the step's place before the message, such as `1 of 3`; nothing before it where the place is empty.
     pub(crate) fn of_step(place: &str, message: &str, samples: u64) -> Self {
         let bar = ProgressBar::new(samples);
-        let template = "{prefix}{msg:32} {bar:32.cyan} {pos:>6}/{len} spp  {elapsed:.dim} left {eta:.dim}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
+        set_template(&bar, if samples == 0 { ACTING } else { COUNTING });
         if !place.is_empty() {
             bar.set_prefix(format!("{place}: "));
         }
@@ -49,6 +52,11 @@ impl Bar {
         Self { bar, last_line: Some(last_line), _ticker }
     }
 
+    /// A bar of something that has no samples.
+    pub(crate) fn of_act(message: &str) -> Self {
+        Self::new(message, 0)
+    }
+
     /// A bar that shows nothing.
     pub(crate) fn hidden() -> Self {
         Self { bar: ProgressBar::hidden(), last_line: None, _ticker: None }
@@ -57,9 +65,7 @@ impl Bar {
     /// Counts samples as done. More than were to be done make more of those.
     pub(crate) fn add(&self, samples: u64) {
         let done = self.bar.position() + samples;
-        if self.bar.length().is_some_and(|all| done > all) {
-            self.bar.set_length(done);
-        }
+        self.lengthen(done.saturating_sub(self.bar.length().unwrap_or(done)));
         self.bar.inc(samples);
         let due = self.last_line.as_ref().and_then(|last| line_at(&self.bar, last, Instant::now()));
         if let Some(line) = due {
@@ -69,6 +75,9 @@ impl Bar {
 
     /// Adds samples to those that are to be done.
     pub(crate) fn lengthen(&self, samples: u64) {
+        if samples > 0 && self.bar.length() == Some(0) {
+            set_template(&self.bar, COUNTING);
+        }
         self.bar.inc_length(samples);
     }
 
@@ -101,7 +110,14 @@ fn line_at(bar: &ProgressBar, last: &Mutex<Instant>, now: Instant) -> Option<Str
     }
     *last = now;
     let (done, all) = (bar.position(), bar.length().unwrap_or(0));
-    Some(format!("lockstep: {}{}: {done} of {all} spp", bar.prefix(), bar.message()))
+    let act = format!("lockstep: {}{}", bar.prefix(), bar.message());
+    Some(if all == 0 { act } else { format!("{act}: {done} of {all} spp") })
+}
+
+fn set_template(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
 }
 
 /// A thread that writes the lines that are due while nothing is added, until what is returned is dropped.
@@ -135,6 +151,19 @@ mod tests {
         assert!(at(20).is_some());
         bar.clear();
         assert_eq!(at(99), None, "what is done says nothing more");
+    }
+
+    #[test]
+    fn before_anything_is_to_be_rendered_a_line_tells_the_act_without_counts() {
+        let start = Instant::now();
+        let bar = Bar::of_step("scene 1 of 2", "cornell", 0);
+        bar.say("compiling kernels for opencl@pocl");
+        let last = Mutex::new(start);
+        let at = |seconds| line_at(&bar.bar, &last, start + Duration::from_secs(seconds));
+        assert_eq!(at(10).unwrap(), "lockstep: scene 1 of 2: compiling kernels for opencl@pocl");
+        bar.lengthen(8);
+        bar.say("cornell 8 spp on opencl@pocl");
+        assert_eq!(at(20).unwrap(), "lockstep: scene 1 of 2: cornell 8 spp on opencl@pocl: 0 of 8 spp");
     }
 
     #[test]

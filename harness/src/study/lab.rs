@@ -129,6 +129,7 @@ impl<'a> Lab<'a> {
         {
             let settings = self.plan.with_seed(seed);
             if !control.holds(scene, &settings, purpose) {
+                self.bar.say(&control.loading(&scene.name));
                 control.load(scene, &settings, purpose)?;
             }
         }
@@ -154,6 +155,7 @@ impl<'a> Lab<'a> {
             if std::mem::take(&mut self.resumes) {
                 self.folder.append(vec![Interruption::Resumed.note().into()])?;
             }
+            self.bar.say(&session.loading(&scene.name));
             let record = match session.load(scene, &settings, purpose) {
                 // Programs read the scene in every run.
                 Ok(_) if session.is_program() => {

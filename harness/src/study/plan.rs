@@ -20,6 +20,7 @@ use crate::bvh_cache;
 use crate::cli::{StudyArgs, SubjectArgs, TuneArgs};
 use crate::exit::Failure;
 use crate::output::say;
+use crate::progress::Bar;
 use crate::render::DEFAULT_SIZE;
 use crate::scenes;
 use crate::values::{Seconds, SppSchedule};
@@ -422,11 +423,13 @@ pub(crate) fn open(
 ) -> Result<Vec<TargetSession>, Failure> {
     let mut opened = Vec::new();
     let mut first_absence = None;
+    let bar = Bar::of_act("opening targets");
     for target in targets {
+        bar.say(&format!("opening {}", target.name()));
         match target.open(options) {
             Ok(session) => opened.push(session),
             Err(Failure::TargetAbsent { target, reason, remedy }) => {
-                say(&format!("lockstep: target {target} is skipped: {reason}. {remedy}"));
+                bar.line(&format!("lockstep: target {target} is skipped: {reason}. {remedy}"));
                 let (why, how) = (reason.clone(), remedy.clone());
                 skipped.push(Skip { target: target.clone(), scene: None, reason: why, remedy: how }.into());
                 first_absence.get_or_insert(Failure::TargetAbsent { target, reason, remedy });
@@ -434,6 +437,7 @@ pub(crate) fn open(
             Err(other) => return Err(other),
         }
     }
+    bar.clear();
     match (opened.is_empty(), first_absence) {
         (true, Some(absence)) => Err(absence),
         _ => Ok(opened),

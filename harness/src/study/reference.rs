@@ -69,8 +69,9 @@ pub(crate) fn obtain(
         return Ok(Obtained { reference: None, notes: vec![note(text)] });
     };
     let settings = reference_settings(plan);
-    bar.say(&format!("{} reference on {}", scene.name, renderer.id));
+    bar.say(&renderer.loading(&scene.name));
     renderer.load(scene, &settings, Purpose::Reference)?;
+    bar.say(&format!("{} reference on {}", scene.name, renderer.id));
     let mut watch = |n| bar.add(n);
     if matches!(renderer.advance(1, &mut watch)?, Pass::Stopped) {
         return Ok(Obtained::default());

@@ -35,6 +35,14 @@ impl StudyTarget {
         }
     }
 
+    /// The name by which results are told.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Own(target) => target.id.to_string(),
+            Self::Program(external) => external.id.to_string(),
+        }
+    }
+
     /// Whether the target reads scene files itself.
     pub(crate) fn reads_scenes(&self) -> bool {
         match self {

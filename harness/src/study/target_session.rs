@@ -181,6 +181,18 @@ impl TargetSession {
         })
     }
 
+    /// The words for taking a scene to the target.
+    pub(crate) fn loading(&self, scene: &str) -> String {
+        match &self.engine {
+            Engine::Renderer(..) if self.info.kernel_hash.is_empty() => {
+                format!("{scene}: building the BVH for {}", self.id)
+            }
+            Engine::Renderer(..) => format!("{scene}: building the BVH, compiling kernels for {}", self.id),
+            Engine::Program(_) => format!("{scene}: writing the scene for {}", self.id),
+            Engine::Units(_) => format!("{scene}: looking for the films of {}", self.id),
+        }
+    }
+
     /// Takes a scene to the target, in its own mode and by its own integrator whatever the settings have; its film is empty afterwards.
     ///
     /// # Errors

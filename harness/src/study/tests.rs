@@ -12,7 +12,7 @@ use lockstep_core::{
     DeviceInfo, Film, LoadReport, OpenOptions, PassReport, Renderer, Scene, SceneBuilder, Settings, TargetId,
 };
 use lockstep_reports::image_io::LinearImage;
-use lockstep_reports::records::{DivergenceScope, HostInfo, Record, read_records};
+use lockstep_reports::records::{DivergenceScope, Environment, HostInfo, Record, read_records};
 use lockstep_reports::study::Study;
 use lockstep_reports::verdict::verdict;
 
@@ -21,7 +21,7 @@ use super::lab::Lab;
 use super::level::Level;
 use super::plan::Plan;
 use super::reference::Reference;
-use super::target_session::TargetSession;
+use super::target_session::{Purpose, TargetSession};
 use super::{COMMIT, failures, run_measurements, text, to_json};
 use crate::exit::Failure;
 
@@ -150,6 +150,29 @@ fn equal_targets_fail_nothing() {
     assert!(failures(&study, &exact(&["a", "b"])).is_empty());
     assert_eq!((study.differences.len(), study.timings.len(), study.divergences.len()), (3, 12, 0));
     assert!(study.convergences.iter().all(|c| c.against == "the truth" && c.errors.mse == 0.0));
+}
+
+#[test]
+fn what_a_scene_is_taken_to_and_how_is_told_before_anything_is_rendered() {
+    let dir = tempfile::tempdir().unwrap();
+    let (host, device) =
+        (Faulty::session("host", Fault::default()), Faulty::session("device", Fault::default()));
+    let with_kernels = |mut session: TargetSession| {
+        session.info.kernel_hash = "ab".into();
+        session
+    };
+    let acts = [
+        (host, "sky: building the BVH for host"),
+        (with_kernels(device), "sky: building the BVH, compiling kernels for device"),
+    ];
+    for (session, act) in acts {
+        let (plan, id) = (plan(1), session.id.clone());
+        let folder =
+            Folder::open(&dir.path().join(id.to_string()), &Environment::default(), false).unwrap().0;
+        let mut lab = Lab::new(&plan, folder, vec![session], false);
+        lab.load(&plan.scenes[0], 0, Purpose::Levels { repeat: 0 }).unwrap();
+        assert_eq!(lab.bar.message(), act);
+    }
 }
 
 #[test]

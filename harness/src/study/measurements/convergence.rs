@@ -46,6 +46,7 @@ impl Measurement for Convergence<'_> {
         let Some(reference) = lab.known_reference(&self.scene.name) else {
             return Ok(ControlFlow::Continue(Vec::new()));
         };
+        lab.bar.say(&format!("{}: comparing images with the reference", self.scene.name));
         let levels = lab.levels(&self.scene.name, lab.plan.settings.seed, 0);
         let points: Vec<(&Level<'_>, TargetId)> = levels
             .iter()

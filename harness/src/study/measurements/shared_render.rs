@@ -73,11 +73,13 @@ impl Measurement for SharedRender<'_> {
         let mut together =
             together::group(&group.name, &group.targets, plan.options.threads, together::comparing())?;
         let settings = Settings { mode: lockstep_core::Mode::Exact, ..plan.settings };
+        lab.bar.say(&format!("{}: taking the scene to {}", self.scene.name, group.name));
         together.load(self.scene, &settings)?;
         let rows = self.rows();
         let mut records: Vec<Sharing> = rows.iter().map(|row| self.key(lab, row)).collect();
         let rounds = plan.repeats.max(LEAST_ROUNDS as u32);
         let spp = plan.schedule.top();
+        lab.bar.say(&format!("{} on {}", self.scene.name, group.name));
         lab.bar.lengthen(u64::from(rounds) * u64::from(spp) * rows.len() as u64);
         let mut hash = None;
         // A first pass of all wakes threads, caches and clocks, and is not timed.

@@ -106,6 +106,7 @@ impl Measurement for SppLevel<'_> {
         let ControlFlow::Continue(outcomes) = lab.render(&self.level, &targets)? else {
             return Ok(ControlFlow::Break(()));
         };
+        lab.bar.say(&format!("{}: comparing the images of {} spp", self.level.scene, self.level.to));
         let mut records = Vec::new();
         for outcome in &outcomes {
             if lab.is_timed(&self.level) {

@@ -73,10 +73,12 @@ impl Measurement for ThreadScaling<'_> {
             let options = OpenOptions { threads: Some(threads as usize), ..plan.options.clone() };
             let target = &self.pool.target;
             let mut session = TargetSession::new(target.id.clone(), target.open(&options)?);
+            lab.bar.say(&session.loading(&self.scene.name));
             session.load(self.scene, &plan.settings, Purpose::ThreadScaling)?;
             sessions.push(session);
         }
         let spp = plan.schedule.top().min((MAX_SPP - 1) / rounds);
+        lab.bar.say(&format!("{} by threads of {}", self.scene.name, self.pool.target.id));
         lab.bar.lengthen(u64::from(1 + rounds * spp) * sessions.len() as u64);
         let mut times_ms = vec![Vec::new(); sessions.len()];
         // The first sample wakes threads and caches, and is not timed.
