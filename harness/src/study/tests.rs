@@ -287,6 +287,33 @@ fn the_noise_floor_is_led_by_the_first_device_whatever_it_takes() {
     assert_eq!(leader(with_devices.map(|(name, on_host, ms)| session(name, on_host, ms)).into()), ["b"]);
 }
 
+/// Stopped anywhere within the noise floor, with other speeds when it is resumed: the device is slower than the processor
+/// then.
+#[test]
+fn the_noise_floor_is_led_by_the_same_target_after_a_study_was_stopped_and_resumed() {
+    let session = |name: &str, on_host: bool, ms_per_spp| {
+        let mut session = Faulty::session(name, Fault { ms_per_spp, ..Fault::default() });
+        session.info.on_host = on_host;
+        session
+    };
+    let sessions = |ms: [u32; 3]| {
+        vec![session("a", true, ms[0]), session("b", false, ms[1]), session("c", false, ms[2])]
+    };
+    for kept in 0..3 {
+        let dir = tempfile::tempdir().unwrap();
+        run(dir.path(), &plan(1), sessions([9, 1, 5])).unwrap();
+        let records = dir.path().join("records.jsonl");
+        let text = std::fs::read_to_string(&records).unwrap();
+        let noise = |line: &&str| line.starts_with("{\"kind\":\"noise\"");
+        let first = |n: usize| text.lines().position(|l| noise(&l)).unwrap() + n;
+        let left: String = text.lines().take(first(3 * kept)).map(|l| format!("{l}\n")).collect();
+        std::fs::write(&records, left).unwrap();
+        let study = run(dir.path(), &plan(1), sessions([1, 9, 5])).unwrap();
+        assert_eq!(study.noise.len(), 3 * 3, "all are there again");
+        assert!(study.noise.iter().all(|n| n.rendered_by == "b"), "{kept}: {:?}", study.noise);
+    }
+}
+
 #[test]
 fn a_level_is_rendered_while_twice_the_time_below_it_fits() {
     let timed = Plan { levels_seconds: Some(1.0), ..plan(1) };
