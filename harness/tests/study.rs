@@ -333,6 +333,7 @@ fn a_single_altered_pixel_of_a_finished_study_is_told_and_its_image_made_again()
 /// A finished study of targets that differ, with those of its images whose bytes are to come back.
 struct Finished {
     dir: tempfile::TempDir,
+    code: i32,
     command: Vec<&'static str>,
     images: Vec<(PathBuf, Vec<u8>)>,
 }
@@ -340,14 +341,19 @@ struct Finished {
 impl Finished {
     /// Runs a study into the folder `s` and takes the images with names that are asked for.
     fn new(command: &'static str, is_asked: impl Fn(&str) -> bool) -> Self {
+        Self::ending_with(1, command, is_asked)
+    }
+
+    /// Runs one with this exit code, otherwise as [`Finished::new`].
+    fn ending_with(code: i32, command: &'static str, is_asked: impl Fn(&str) -> bool) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let command: Vec<&str> = command.split(' ').chain(["--threads=1", "-o", "s"]).collect();
-        expect(dir.path(), &command, 1);
+        expect(dir.path(), &command, code);
         let all = std::fs::read_dir(dir.path().join("s/images")).unwrap().map(|entry| entry.unwrap().path());
         let images =
             all.filter(|path| is_asked(name(path))).map(|path| (path.clone(), std::fs::read(path).unwrap()));
         let images = images.collect();
-        Self { dir, command, images }
+        Self { dir, code, command, images }
     }
 
     fn has(&self, part: &str) -> bool {
@@ -366,14 +372,14 @@ impl Finished {
             self.images.iter().for_each(|(path, _)| spoil(path));
             let (_, err) = expect(self.dir.path(), &["report", "s"], 0);
             assert!(self.images.iter().all(|(path, _)| err.contains(name(path))), "{err}");
-            let (_, err) = expect(self.dir.path(), &self.command, 1);
+            let (_, err) = expect(self.dir.path(), &self.command, self.code);
             let told = |path: &Path| err.lines().filter(|line| line.contains(name(path))).count() == 1;
             assert!(self.images.iter().all(|(path, _)| told(path)), "{err}");
             assert_eq!(err.matches("it is made again").count(), self.images.len(), "{err}");
             for (path, bytes) in &self.images {
                 assert!(std::fs::read(path).unwrap() == *bytes, "{}", path.display());
             }
-            let (_, err) = expect(self.dir.path(), &self.command, 1);
+            let (_, err) = expect(self.dir.path(), &self.command, self.code);
             assert!(!err.contains("made again"), "{err}");
         }
         assert!(self.records().starts_with(&recorded), "no record changes");
@@ -415,6 +421,38 @@ fn maps_over_integrators_and_seeds_that_are_cut_short_or_altered_are_told_and_ma
     let before = verdicts();
     study.expect_all_made_again();
     assert_eq!(verdicts(), before);
+}
+
+#[test]
+fn crops_after_equal_time_that_are_cut_short_or_altered_are_told_and_made_again() {
+    let command = "study cornell -b cpu-bvh --integrators path,bpt --spp 1..2 --size 64x64 --time 50ms";
+    let study = Finished::ending_with(0, command, |n| n.ends_with(".equal-time.png"));
+    assert!(study.images.len() == 1 && study.has("cornell.cpu-bvh.equal-time"));
+    study.expect_all_made_again();
+    let (picture, bytes) = &study.images[0];
+    std::fs::remove_file(picture).unwrap();
+    expect(study.dir.path(), &study.command, 0);
+    assert!(std::fs::read(picture).unwrap() == *bytes, "one that is lost is made again too");
+}
+
+#[test]
+fn crops_of_another_reference_than_the_recorded_one_stay_as_they_are() {
+    let command = "study cornell -b cpu-bvh --integrators path,bpt --spp 1..2 --size 64x64 --time 50ms";
+    let study = Finished::ending_with(0, command, |n| n.ends_with(".equal-time.png"));
+    let path = study.dir.path().join("s/records.jsonl");
+    let recorded = study.records();
+    let crops = |line: &str| line.starts_with("{\"kind\":\"crops\"");
+    let other = |line: &str| match crops(line) {
+        true => line.replace("\"against\":\"", "\"against\":\"once "),
+        false => line.to_owned(),
+    };
+    std::fs::write(&path, recorded.lines().map(|line| other(line) + "\n").collect::<String>()).unwrap();
+    let (picture, _) = &study.images[0];
+    alter_a_pixel(picture);
+    let altered = std::fs::read(picture).unwrap();
+    let (_, err) = expect(study.dir.path(), &study.command, 0);
+    assert!(err.contains("stays as it is") && err.contains("against once "), "{err}");
+    assert!(std::fs::read(picture).unwrap() == altered);
 }
 
 #[test]

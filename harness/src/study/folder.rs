@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use lockstep_core::{KernelResources, TargetId};
 use lockstep_reports::image_io::{ImageKind, ImageName, p_map_name};
 use lockstep_reports::records::{
-    DivergenceScope, Environment, FilmHash, Interruption, Record, RecordLog, Timing, Tune,
+    Crops, DivergenceScope, Environment, EqualTime, FilmHash, Interruption, Record, RecordLog, Timing, Tune,
 };
 use lockstep_reports::study::files;
 
@@ -33,6 +33,8 @@ pub(crate) struct Folder {
     films: HashMap<String, String>,
     timings: Vec<Timing>,
     tunings: Vec<Tune>,
+    equal_times: Vec<EqualTime>,
+    crops: Vec<Crops>,
     triaged: HashSet<[String; 3]>,
     /// Pictures of where targets differ, by scene and samples per pixel.
     maps: HashMap<(String, u32), Vec<PathBuf>>,
@@ -81,6 +83,8 @@ impl Folder {
             films: HashMap::new(),
             timings: Vec::new(),
             tunings: Vec::new(),
+            equal_times: Vec::new(),
+            crops: Vec::new(),
             triaged: HashSet::new(),
             maps: HashMap::new(),
             interrupted: false,
@@ -220,6 +224,17 @@ impl Folder {
         &self.tunings
     }
 
+    /// Samples and errors that targets reached after given times.
+    pub(crate) fn equal_times(&self) -> &[EqualTime] {
+        &self.equal_times
+    }
+
+    /// The recorded crops with the key of these.
+    pub(crate) fn crops(&self, like: &Crops) -> Option<&Crops> {
+        let key = Record::from(like.clone()).key();
+        self.crops.iter().find(|crops| Record::from((*crops).clone()).key() == key)
+    }
+
     /// Whether the first level at which two targets differ on a scene was triaged.
     pub(crate) fn is_triaged(&self, scene: &str, a: &str, b: &str) -> bool {
         self.triaged.contains(&[scene, a, b].map(str::to_owned))
@@ -259,6 +274,8 @@ impl Folder {
         match record {
             Record::Timing(timing) => self.timings.push(timing),
             Record::Tune(point) => self.tunings.push(point),
+            Record::EqualTime(found) => self.equal_times.push(found),
+            Record::Crops(crops) => self.crops.push(crops),
             Record::Divergence(found) if found.scope == DivergenceScope::DifferingPixels => {
                 self.triaged.insert([found.scene, found.a, found.b]);
             }

@@ -34,11 +34,8 @@ pub(crate) fn faults(root: &Path, study: &Study) -> Vec<String> {
     paths.sort();
     let of_study = |path: &Path| {
         let file = path.file_name()?.to_str()?;
-        if is_map_name(file) || is_pyramid(file, study) {
+        if is_map_name(file) || is_picture(file, study) {
             return Some(format!("{}; {}", fault(path, None)?, made_again(study)));
-        }
-        if study.crops.iter().any(|crops| is_picture(file, &crops.picture)) {
-            return Some(format!("{}; only a new study makes it again, by --fresh", fault(path, None)?));
         }
         let name = ImageName::parse(file)?;
         if name.kind == ImageKind::Png && read_srgb8(path).is_err() {
@@ -57,14 +54,13 @@ fn made_again(study: &Study) -> &'static str {
     }
 }
 
-/// Whether a file of the folder of images is a picture of techniques.
-fn is_pyramid(file: &str, study: &Study) -> bool {
-    study.pyramids.iter().any(|one| is_picture(file, &one.weighted) || is_picture(file, &one.unweighted))
-}
-
-/// Whether a file of the folder of images is the picture that a record names.
-fn is_picture(file: &str, recorded: &str) -> bool {
-    recorded.strip_prefix(files::IMAGES).and_then(|rest| rest.strip_prefix('/')) == Some(file)
+/// Whether a file of the folder of images is a picture of techniques, or of crops.
+fn is_picture(file: &str, study: &Study) -> bool {
+    let is_named = |recorded: &String| {
+        recorded.strip_prefix(files::IMAGES).and_then(|rest| rest.strip_prefix('/')) == Some(file)
+    };
+    study.pyramids.iter().flat_map(|one| [&one.weighted, &one.unweighted]).any(is_named)
+        || study.crops.iter().any(|crops| is_named(&crops.picture))
 }
 
 /// The hash of the film that an image is of, as the records have it.

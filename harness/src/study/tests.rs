@@ -404,6 +404,15 @@ fn errors_after_given_times_are_of_the_samples_that_fit() {
 }
 
 #[test]
+fn a_target_that_tells_no_time_has_no_rate_and_its_study_can_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let timed = Plan { times: vec![0.1], ..plan(1) };
+    let study = run(dir.path(), &timed, vec![Faulty::session("a", Fault::default())]).unwrap();
+    let found = &study.equal_times[0];
+    assert!(found.full && found.samples_per_ms.is_empty(), "{found:?}");
+}
+
+#[test]
 fn a_target_that_cannot_render_a_scene_skips_it() {
     let dir = tempfile::tempdir().unwrap();
     let fault = Fault { refuses: true, ..Fault::default() };

@@ -1,7 +1,8 @@
 //! `study --integrators --time`: a part of the image by every integrator after equal time, beside the reference.
 //!
 //! Shown is the part where integrators differ most in their errors as a viewer sees them: squared differences of sRGB
-//! values. Images of whole size are kept from their measurement until the crops are made.
+//! values. Images of whole size are kept from their measurement until the crops are made. A picture that is lost or altered
+//! afterwards is made again from the recorded samples.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -11,11 +12,14 @@ use lockstep_reports::image_io::{ImageMetadata, LinearImage, encode_name, read_i
 use lockstep_reports::records::{self, Crop, Record};
 use lockstep_reports::study::files;
 
+use crate::chunking::Pass;
 use crate::exit::Failure;
 use crate::study::folder::Folder;
 use crate::study::lab::Lab;
 use crate::study::plan::Plan;
+use crate::study::reference::Reference;
 use crate::study::runner::{Key, Measurement};
+use crate::study::target_session::Purpose;
 
 /// A crop's side is this part of the image's.
 const PART: u32 = 4;
@@ -72,10 +76,14 @@ impl<'a> Crops<'a> {
 
 impl Measurement for Crops<'_> {
     fn keys(&self, lab: &Lab<'_>) -> Vec<Key> {
-        match lab.lacks_reference(&self.scene.name) || self.files(lab).is_empty() {
-            true => Vec::new(),
-            false => vec![Key::of(self.key(lab))],
+        let key = self.key(lab);
+        if lab.lacks_reference(&self.scene.name) {
+            return Vec::new();
         }
+        if lab.folder.has(key.clone()) {
+            return vec![Key::Image { path: lab.folder.root().join(&key.picture), film: None }];
+        }
+        if self.files(lab).is_empty() { Vec::new() } else { vec![Key::of(key)] }
     }
 
     fn prepare(&self, lab: &mut Lab<'_>) -> Result<ControlFlow<()>, Failure> {
@@ -86,27 +94,129 @@ impl Measurement for Crops<'_> {
         let Some(reference) = lab.known_reference(&self.scene.name) else {
             return Ok(ControlFlow::Continue(Vec::new()));
         };
+        if let Some(recorded) = lab.folder.crops(&self.key(lab)).cloned() {
+            return self.make_again(lab, &reference, &recorded);
+        }
         let found = self.files(lab);
-        let images = found.iter().map(|(_, path)| read_image(path)).collect::<Result<Vec<_>, _>>()?;
-        let place = place(&images, &reference.image);
-        let all: Vec<&LinearImage> = std::iter::once(&reference.image).chain(&images).collect();
-        let key = self.key(lab);
-        let metadata = ImageMetadata::of_render(&key.scene, &key.target, 0, key.seed)
-            .with("shows", "the reference and every integrator after equal time, side by side");
-        write_hashed_png(&lab.folder.root().join(&key.picture), &strip(&all, place), &metadata)?;
-        let cell = |((target, _), image): (&(&TargetId, PathBuf), &LinearImage)| Crop {
-            integrator: target.integrator.map_or_else(String::new, |integrator| integrator.to_string()),
-            rmse_linear: rmse(image, &reference.image, place),
-        };
-        let cells = found.iter().zip(&images).map(cell).collect();
-        let Place { x, y, width, height } = place;
-        let against = reference.against.clone();
-        let record = records::Crops { x, y, width, height, cells, against, ..key };
+        let read = |(target, path): &(&TargetId, PathBuf)| Ok(((*target).clone(), read_image(path)?));
+        let images = found.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
+        let place = place(&images.iter().map(|(_, image)| image).collect::<Vec<_>>(), &reference.image);
+        let record = of_images(self.key(lab), &images, &reference, place);
+        write(lab, &record, &images, &reference)?;
         for (_, path) in found {
             std::fs::remove_file(&path).map_err(Failure::io("remove", &path))?;
         }
         Ok(ControlFlow::Continue(vec![record.into()]))
     }
+}
+
+impl Crops<'_> {
+    /// Renders the recorded samples again and writes the picture that they made. Where reference or errors are others
+    /// than recorded, it stays as it is.
+    fn make_again(
+        &self,
+        lab: &mut Lab<'_>,
+        reference: &Reference,
+        recorded: &records::Crops,
+    ) -> Result<ControlFlow<(), Vec<Record>>, Failure> {
+        let names: Vec<&str> = recorded.cells.iter().map(|cell| cell.integrator.as_str()).collect();
+        let is_shown = |target: &&TargetId| names.contains(&integrator(target).as_str());
+        let mut images = Vec::new();
+        for target in self.targets.iter().filter(is_shown) {
+            match self.rendered_again(lab, target)? {
+                ControlFlow::Continue(image) => images.extend(image.map(|image| (target.clone(), image))),
+                ControlFlow::Break(()) => return Ok(ControlFlow::Break(())),
+            }
+        }
+        let &records::Crops { x, y, width, height, .. } = recorded;
+        let found = of_images(self.key(lab), &images, reference, Place { x, y, width, height });
+        if is_same(&found, recorded) {
+            write(lab, recorded, &images, reference)?;
+        } else {
+            lab.bar.line(&format!(
+                "lockstep: {} stays as it is: what it shows is not rendered as recorded any more, against {}; --fresh \
+                 starts over",
+                recorded.picture, recorded.against
+            ));
+        }
+        Ok(ControlFlow::Continue(Vec::new()))
+    }
+
+    /// The image of as many samples as a target reached; `None` where that is not recorded. Breaks where the user stops
+    /// it.
+    fn rendered_again(
+        &self,
+        lab: &mut Lab<'_>,
+        target: &TargetId,
+    ) -> Result<ControlFlow<(), Option<LinearImage>>, Failure> {
+        let (scene, label, seed) = (&self.scene.name, target.to_string(), lab.plan.settings.seed);
+        let of_target = |t: &&records::EqualTime| {
+            (&t.scene, &t.target, t.seed, t.seconds) == (scene, &label, u64::from(seed), self.seconds)
+        };
+        let Some(spp) = lab.folder.equal_times().iter().find(of_target).map(|t| t.spp) else {
+            return Ok(ControlFlow::Continue(None));
+        };
+        lab.load_on(std::slice::from_ref(target), self.scene, seed, Purpose::EqualTime)?;
+        lab.bar.say(&format!("{scene} {spp} spp on {target}"));
+        lab.bar.lengthen(u64::from(spp));
+        let Some((session, bar)) = lab.session_and_bar(target) else {
+            return Ok(ControlFlow::Continue(None));
+        };
+        if session.spp() > spp {
+            session.reload(self.scene)?;
+        }
+        match session.advance(spp, &mut |n| bar.add(n))? {
+            Pass::Done(_) => Ok(ControlFlow::Continue(Some(session.rendered()?.image()?))),
+            Pass::Stopped => Ok(ControlFlow::Break(())),
+        }
+    }
+}
+
+/// The integrator's name.
+fn integrator(target: &TargetId) -> String {
+    target.integrator.map_or_else(String::new, |integrator| integrator.to_string())
+}
+
+/// The record of one part of these images.
+fn of_images(
+    key: records::Crops,
+    images: &[(TargetId, LinearImage)],
+    reference: &Reference,
+    place: Place,
+) -> records::Crops {
+    let cell = |(target, image): &(TargetId, LinearImage)| Crop {
+        integrator: integrator(target),
+        rmse_linear: rmse(image, &reference.image, place),
+    };
+    let cells = images.iter().map(cell).collect();
+    let Place { x, y, width, height } = place;
+    records::Crops { x, y, width, height, cells, against: reference.against.clone(), ..key }
+}
+
+/// Whether two records are of the same images: their errors are equal, as far as text keeps them.
+fn is_same(a: &records::Crops, b: &records::Crops) -> bool {
+    let is_near = |a: &Crop, b: &Crop| {
+        a.integrator == b.integrator && (a.rmse_linear - b.rmse_linear).abs() <= 1e-12 * b.rmse_linear
+    };
+    a.against == b.against
+        && a.cells.len() == b.cells.len()
+        && a.cells.iter().zip(&b.cells).all(|(a, b)| is_near(a, b))
+}
+
+/// Writes the picture of a record.
+fn write(
+    lab: &Lab<'_>,
+    crops: &records::Crops,
+    images: &[(TargetId, LinearImage)],
+    reference: &Reference,
+) -> Result<(), Failure> {
+    let &records::Crops { x, y, width, height, .. } = crops;
+    let all: Vec<&LinearImage> =
+        std::iter::once(&reference.image).chain(images.iter().map(|(_, image)| image)).collect();
+    let metadata = ImageMetadata::of_render(&crops.scene, &crops.target, 0, crops.seed)
+        .with("shows", "the reference and every integrator after equal time, side by side");
+    let picture = strip(&all, Place { x, y, width, height });
+    Ok(write_hashed_png(&lab.folder.root().join(&crops.picture), &picture, &metadata)?)
 }
 
 /// A part of an image.
@@ -128,7 +238,7 @@ impl Place {
 }
 
 /// The part of these images in which the greatest and the least of their errors differ most, as a viewer sees them.
-fn place(images: &[LinearImage], reference: &LinearImage) -> Place {
+fn place(images: &[&LinearImage], reference: &LinearImage) -> Place {
     let (width, height) = (reference.width(), reference.height());
     let side = |whole: u32| (whole / PART).clamp(SIDES[0].min(whole), SIDES[1]);
     let (w, h) = (side(width), side(height));
@@ -199,7 +309,7 @@ mod tests {
             })
         };
         let (reference, dark) = (at(true), at(false));
-        let found = place(&[reference.clone(), dark.clone()], &reference);
+        let found = place(&[&reference, &dark], &reference);
         assert_eq!((found.width, found.height), (64, 48));
         assert!((136..=160).contains(&found.x) && (72..=96).contains(&found.y), "{found:?}");
         let strip = strip(&[&reference, &dark], found);

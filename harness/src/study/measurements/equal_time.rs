@@ -135,7 +135,9 @@ fn passes(session: &mut TargetSession, seconds: f64, bar: &Bar) -> Result<Option
         if matches!(session.advance(session.spp() + count, &mut |n| bar.add(n))?, Pass::Stopped) {
             return Ok(None);
         }
-        rates.push(1.0 / session.clock().ms_per_spp.max(f64::MIN_POSITIVE));
+        // A pass that took no time that a clock tells has no rate.
+        let ms = session.clock().ms_per_spp;
+        rates.extend((ms > 0.0).then(|| 1.0 / ms));
     }
 }
 
