@@ -335,8 +335,12 @@ fn the_page_of_three_scenes_on_five_targets_is_at_most_4000_px_tall() {
         ..SMALL
     };
     let page = page_of(dir.path(), &plan);
-    let lines = laid_out_in(&browser, dir.path(), &page, 1400);
-    assert!(lines[0].starts_with("ok opens at most 4,000 px tall at 1400: "), "{}", lines.join("\n"));
+    for width in [1400, 1024, 800] {
+        let lines = laid_out_in(&browser, dir.path(), &page, width);
+        let opening = lines[0].strip_prefix("ok opens at most 4,000 px tall from 1,000 px on: ");
+        let height: Option<u32> = opening.and_then(|height| height.parse().ok());
+        assert!(height.is_some_and(|height| height <= 4000), "{width} px: {}", lines.join("\n"));
+    }
 }
 
 #[test]

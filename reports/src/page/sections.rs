@@ -155,7 +155,21 @@ pub(super) fn sections(
     let mut sections: Vec<Section> = Vec::new();
     for (place, (index, scene)) in overview::scenes(study).into_iter().enumerate() {
         let index_there = embedded.scenes.iter().position(|s| s.name == scene);
-        let own = figures(plots, &["error.", "ssim."], |p| p.scene.as_deref() == Some(scene));
+        let is_own = |p: &&Plot| p.scene.as_deref() == Some(scene);
+        let named = |name: &'static str| {
+            plots.iter().filter(is_own).filter(move |p| p.file_name.starts_with(name)).collect::<Vec<_>>()
+        };
+        let (errors, similarities) = (named("error."), named("ssim."));
+        let own = html! {
+            @if !errors.is_empty() || !similarities.is_empty() {
+                div.plots {
+                    @for plot in &errors { (figure(plot)) }
+                    @for plot in &similarities {
+                        details open { summary { h3 { "Similarity over samples" } } (figure(plot)) }
+                    }
+                }
+            }
+        };
         let body = html! {
             @if let Some(i) = index_there { (viewer(i)) } @else if lacks_images(study, scene) {
                 (overview::without_images(study))
@@ -367,10 +381,16 @@ fn figures(plots: &[Plot], names: &[&str], wanted: impl Fn(&Plot) -> bool) -> Ma
     let mut chosen = plots.iter().filter(named).filter(|p| wanted(p)).peekable();
     html! {
         @if chosen.peek().is_some() {
-            div.plots { @for plot in chosen { figure data-of-scenes=[plot.scene.as_deref().map(|s| overview::list(&[s]))] {
-                    div.drawing { (PreEscaped(&plot.svg)) }
-                    @if !plot.caption.is_empty() { figcaption.note { (plot.caption) } }
-                } } }
+            div.plots { @for plot in chosen { (figure(plot)) } }
+        }
+    }
+}
+
+fn figure(plot: &Plot) -> Markup {
+    html! {
+        figure data-of-scenes=[plot.scene.as_deref().map(|s| overview::list(&[s]))] {
+            div.drawing { (PreEscaped(&plot.svg)) }
+            @if !plot.caption.is_empty() { figcaption.note { (plot.caption) } }
         }
     }
 }

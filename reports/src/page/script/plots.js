@@ -43,3 +43,8 @@ for (const figure of document.querySelectorAll(".plots figure")) {
   });
   figure.addEventListener("blur", hideTip);
 }
+
+// Where a window has room for one plot in a row, the further ones of a scene open on demand.
+if (!matchMedia("(min-width: 1168px)").matches) {
+  for (const part of document.querySelectorAll(".plots > details")) part.open = false;
+}
