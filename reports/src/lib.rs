@@ -31,7 +31,7 @@ pub mod tables;
 pub mod tuning;
 pub mod verdict;
 
-pub use lockstep_metrics::{efficiency, float, format, image_io, maps, metrics, statistics};
+pub use lockstep_metrics::{efficiency, error_interval, float, format, image_io, maps, metrics, statistics};
 pub use lockstep_port as port;
 pub use lockstep_records as records;
 pub use lockstep_records::study;

@@ -46,6 +46,9 @@ pub struct EqualTime {
     /// Errors that see more than 8 bits, as in [`super::Difference`].
     #[serde(flatten)]
     pub float: Option<FloatMetrics>,
+    /// The 95 % interval of the linear RMSE, as [`lockstep_metrics::error_interval`] tells it; none in older records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rmse_linear_interval: Option<[f64; 2]>,
 }
 
 impl EqualTime {

@@ -27,6 +27,19 @@ impl IntegratorErrors<'_> {
         own.1.float.map(|m| m.rmse_linear).filter(|rmse| rmse.is_finite())
     }
 
+    /// The 95 % interval of that error, where it was measured.
+    fn interval(&self, integrator: Integrator) -> Option<[f64; 2]> {
+        let own = self.by_integrator.iter().find(|(name, _)| *name == integrator)?;
+        own.1.rmse_linear_interval
+    }
+
+    /// That error in words, with its interval.
+    fn rmse_text(&self, integrator: Integrator, rmse: f64) -> String {
+        let interval = self.interval(integrator);
+        let interval = interval.map(|[low, high]| format!(" ({} to {})", number(low), number(high)));
+        format!("{}{}", number(rmse), interval.unwrap_or_default())
+    }
+
     /// The integrator with the least error and how many times that the next one has, where there are two or more.
     pub fn least(&self) -> Option<(Integrator, f64)> {
         let errors = self.by_integrator.iter().filter_map(|(name, _)| Some((*name, self.rmse(*name)?)));
@@ -88,7 +101,7 @@ pub fn equal_time_integrators_table(study: &Study) -> Table {
     let title = "Integrators after equal time";
     let mut table = Table::new("equal-time-integrators", title, &["Scene", "Target"], &numbers).noted(
         "Root of the mean squared error of linear radiance against the scene's reference, after the same time on the same \
-         target or set of targets. Least: the integrator with the least error, and the next one's error over its own. \
+         target or set of targets; in parentheses the 95 % interval by blocks of 4 by 4 pixels. Least: the integrator with the least error, and the next one's error over its own. \
          Reference: the share of the least squared error that is the reference's own, as in the table of errors after equal time; \
          where it is most, the others differ by more than they seem to.",
     );
@@ -99,7 +112,8 @@ pub fn equal_time_integrators_table(study: &Study) -> Table {
         let mut cells = vec![Cell::text(row.scene), Cell::text(&row.renderer)];
         cells.push(Cell::number(row.seconds, row.seconds.to_string()));
         cells.extend(order.iter().map(|&integrator| {
-            row.rmse(integrator).map_or_else(Cell::empty, |rmse| Cell::number(rmse, number(rmse)))
+            row.rmse(integrator)
+                .map_or_else(Cell::empty, |rmse| Cell::number(rmse, row.rmse_text(integrator, rmse)))
         }));
         cells.push(row.least().map_or_else(Cell::empty, |(best, times)| {
             Cell::text(format!("{best}, next {}×", fixed(times, 2)))
@@ -121,10 +135,22 @@ mod tests {
     #[test]
     fn a_row_has_the_errors_of_all_integrators_of_a_target_and_names_the_least() {
         let point = |target: &str, rmse_linear: f64| {
+            let rmse_linear_interval = (rmse_linear > 0.2).then_some([0.28, 0.32]);
             let float = Some(FloatMetrics { rmse_linear, ..Metrics::EQUAL.float });
             let (scene, target) = ("s".into(), target.into());
             let against = "cpu-bvh+vcm, 10 spp, seed 7".into();
-            EqualTime { scene, target, against, spp: 90, seconds: 10.0, float, ..Default::default() }.into()
+            let (spp, seconds) = (90, 10.0);
+            EqualTime {
+                scene,
+                target,
+                against,
+                spp,
+                seconds,
+                float,
+                rmse_linear_interval,
+                ..Default::default()
+            }
+            .into()
         };
         let records = vec![
             point("cpu-bvh+path", 0.3),
@@ -142,7 +168,15 @@ mod tests {
             table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
         assert_eq!(
             rows[0],
-            ["s", "cpu-bvh", "10", "0.3000", "0.1000", "vcm, next 3.00×", "90.0 %, hides differences"]
+            [
+                "s",
+                "cpu-bvh",
+                "10",
+                "0.3000 (0.2800 to 0.3200)",
+                "0.1000",
+                "vcm, next 3.00×",
+                "90.0 %, hides differences"
+            ]
         );
         assert_eq!((rows.len(), rows[1][4], rows[1][5]), (2, "", ""));
     }

@@ -185,7 +185,7 @@ LS_FN Vec3 pair_merged_radiance(Photon photon, PathVertex vertex, Merging mergin
 
 /* Merges that a work-item collects before it evaluates them, so that neighbours search together and evaluate
  * together. */
-#define MERGES_AT_ONCE 8u
+#define MERGES_AT_ONCE 16u
 
 /* Collects the next photons within the radius; fewer than MERGES_AT_ONCE are the last. A bucket may hold photons of
  * several cells, and several visited cells may share it, so a photon counts in the visit of its own cell. */

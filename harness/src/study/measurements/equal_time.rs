@@ -10,8 +10,10 @@ use std::ops::ControlFlow;
 
 use lockstep_core::film::MAX_SPP;
 use lockstep_core::{Scene, TargetId};
+use lockstep_reports::error_interval::rmse_interval;
 use lockstep_reports::image_io::{ImageMetadata, write_exr};
 use lockstep_reports::metrics::compare;
+
 use lockstep_reports::records::{self, Record};
 
 use super::crops;
@@ -90,6 +92,7 @@ impl Measurement for EqualTime<'_> {
             full: spp >= MAX_SPP,
             against: reference.against.clone(),
             reference_spp: reference.spp,
+            rmse_linear_interval: rmse_interval(&image, &reference.image),
             ..key
         };
         Ok(ControlFlow::Continue(vec![record.with_errors(&errors).into()]))
