@@ -8,6 +8,7 @@
 //! crate has the one copy: [`codecs`] decodes and encodes textures for the loaders and exports of scenes.
 
 mod atomic;
+mod boxes;
 pub mod codecs;
 mod exr_header;
 mod hashed;
@@ -25,6 +26,7 @@ mod tone;
 mod write;
 
 pub use atomic::{AtomicFile, WriteError, atomic_write, atomic_write_text};
+pub use boxes::{half_bytes, reduce_rgb8};
 pub use hashed::{CheckedImage, ImageEntries, read_hashed_exr, write_hashed_exr, write_hashed_png};
 pub use layers::{Layer, LayerKind, read_layers};
 pub use name::{ImageKind, ImageName, decode_name, encode_name, is_map_name, p_map_name};

@@ -7,7 +7,7 @@
 
 use super::linear::LinearImages;
 use super::maps::Maps;
-use crate::image_io::{ReadError, Srgb8Image, encode_png_rgb8, read_srgb8, srgb};
+use crate::image_io::{ReadError, Srgb8Image, encode_png_rgb8, read_srgb8, reduce_rgb8};
 use crate::study::{Study, StudyImage};
 use base64::Engine;
 use serde::Serialize;
@@ -202,7 +202,7 @@ pub(super) fn store(level: &LevelCodes, factor: u32) -> std::io::Result<Vec<Targ
         let (base, uri) = match equal {
             Some(equal) => (Some(equal), None),
             None => {
-                let codes = reduce(codes, (level.width, level.height), factor);
+                let codes = reduce_rgb8(codes, (level.width, level.height), factor);
                 let stored = smaller_of_two(&codes, first.as_ref(), (width, height))?;
                 first.get_or_insert(codes);
                 stored
@@ -241,28 +241,6 @@ pub(super) fn png_bytes(codes: &[u8], (width, height): (u32, u32)) -> std::io::R
 
 pub(super) fn data_uri(png: &[u8]) -> String {
     format!("data:image/png;base64,{}", base64::engine::general_purpose::STANDARD.encode(png))
-}
-
-/// Averages linear radiance over boxes of `factor × factor` pixels, smaller at the right and lower border.
-pub(super) fn reduce(codes: &[u8], (width, height): (u32, u32), factor: u32) -> Vec<u8> {
-    if factor == 1 {
-        return codes.to_vec();
-    }
-    let (width, height, factor) = (width as usize, height as usize, factor as usize);
-    let mut reduced = Vec::with_capacity(codes.len() / (factor * factor) + 3);
-    for top in (0..height).step_by(factor) {
-        for left in (0..width).step_by(factor) {
-            let (bottom, right) = ((top + factor).min(height), (left + factor).min(width));
-            let count = ((bottom - top) * (right - left)) as f32;
-            for channel in 0..3 {
-                let pixels =
-                    (top..bottom).flat_map(|y| (left..right).map(move |x| (y * width + x) * 3 + channel));
-                let sum: f32 = pixels.map(|at| srgb::decode8(codes[at])).sum();
-                reduced.push(srgb::encode8(sum / count));
-            }
-        }
-    }
-    reduced
 }
 
 #[cfg(test)]
@@ -313,12 +291,5 @@ mod tests {
         assert_eq!(small.height, 50u32.div_ceil(small.factor));
         assert!(fit(&level, 1, 10, false).unwrap().is_none());
         assert_eq!(fit(&level, 1, 10, true).unwrap().unwrap().0.factor, MAX_FACTOR);
-    }
-
-    #[test]
-    fn reduction_averages_light_and_not_codes() {
-        let reduced = reduce(&[0, 0, 0, 255, 255, 255], (2, 1), 2);
-        assert_eq!(reduced, [188; 3], "half the light of white is code 188");
-        assert_eq!(reduce(&[9; 3 * 5 * 3], (5, 3), 2), [9; 3 * 3 * 2]);
     }
 }

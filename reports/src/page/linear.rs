@@ -5,9 +5,8 @@
 //! well, and what targets have in common is stored once.
 
 use super::images::{Job, LevelCodes, SceneImages, TargetImage, bytes_of, jobs, store};
-use crate::image_io::{LinearImage, read_image};
+use crate::image_io::{LinearImage, half_bytes, read_image};
 use crate::study::Study;
-use half::f16;
 use serde::Serialize;
 
 /// No image is reduced further than this: means of larger boxes say little about a pixel.
@@ -66,8 +65,8 @@ fn fit(
     most: u32,
 ) -> std::io::Result<Option<(LinearImages, usize)>> {
     for factor in 1..=most {
-        let [high, low] = [0, 1].map(|byte| store(&bytes(images, factor, byte), 1));
-        let linear = LinearImages { factor, high: high?, low: low? };
+        let [high, low] = bytes(images, factor);
+        let linear = LinearImages { factor, high: store(&high, 1)?, low: store(&low, 1)? };
         let bytes = bytes_of(&linear.high) + bytes_of(&linear.low);
         if bytes <= share {
             return Ok(Some((linear, bytes)));
@@ -76,50 +75,22 @@ fn fit(
     Ok(None)
 }
 
-/// One byte of every value, the high one first, of images averaged over boxes of `factor × factor` pixels.
-fn bytes(images: &[(String, LinearImage)], factor: u32, byte: usize) -> LevelCodes {
+/// The high bytes and the low bytes of all values, of images averaged over boxes of `factor × factor` pixels.
+fn bytes(images: &[(String, LinearImage)], factor: u32) -> [LevelCodes; 2] {
     let size =
         |of: fn(&LinearImage) -> u32| images.first().map_or(0, |(_, image)| of(image).div_ceil(factor));
     let (width, height) = (size(LinearImage::width), size(LinearImage::height));
-    let target = |(name, image): &(String, LinearImage)| {
-        let place = |y: u32| (0..width).map(move |x| (x, y));
-        let values = (0..height).flat_map(place).flat_map(|(x, y)| mean(image, factor, x, y));
-        (name.clone(), values.map(|v| f16::from_f32(v).to_be_bytes()[byte]).collect())
-    };
-    LevelCodes { width, height, targets: images.iter().map(target).collect() }
-}
-
-/// The mean of a box, smaller at the right and lower border.
-fn mean(image: &LinearImage, factor: u32, x: u32, y: u32) -> [f32; 3] {
-    let width = image.width();
-    let columns = x * factor..((x + 1) * factor).min(width);
-    let rows = y * factor..((y + 1) * factor).min(image.height());
-    let count = (columns.len() * rows.len()) as f32;
-    let mut sum = [0.0; 3];
-    for (row, column) in rows.flat_map(|row| columns.clone().map(move |column| (row, column))) {
-        let pixel = image.pixels()[(row * width + column) as usize];
-        sum.iter_mut().zip(pixel).for_each(|(sum, value)| *sum += value);
+    let mut levels = [(); 2].map(|()| LevelCodes { width, height, targets: Vec::new() });
+    for (name, image) in images {
+        let bytes = half_bytes(image, factor);
+        levels.iter_mut().zip(bytes).for_each(|(level, bytes)| level.targets.push((name.clone(), bytes)));
     }
-    sum.map(|sum| sum / count)
+    levels
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_of_a_value_make_its_half_and_boxes_are_averaged() {
-        let image =
-            LinearImage::from_fn(3, 1, |x, _| [[1.0, 0.1, 70_000.0], [3.0, 0.1, 0.0], [5.0; 3]][x as usize]);
-        let images = [("a".to_owned(), image)];
-        let value = |factor, at: usize| {
-            let byte = |byte| bytes(&images, factor, byte).targets[0].1[at];
-            f16::from_be_bytes([byte(0), byte(1)]).to_f32()
-        };
-        assert_eq!((value(1, 0), value(1, 3), value(1, 2)), (1.0, 3.0, f32::INFINITY));
-        assert!((value(1, 1) - 0.1).abs() < 1e-4);
-        assert_eq!((value(2, 0), value(2, 3)), (2.0, 5.0), "the last box is one pixel wide");
-    }
 
     #[test]
     fn what_does_not_fit_is_reduced_and_then_left_out() {

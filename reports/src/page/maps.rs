@@ -1,9 +1,9 @@
 //! Which maps of differences a page holds.
 
-use super::images::{data_uri, png_bytes, reduce};
+use super::images::{data_uri, png_bytes};
 use super::overview::worst_pair;
 use crate::efficiency::{ENDS, FULL_COLOUR};
-use crate::image_io::{p_map_name, read_image, read_srgb8, srgb};
+use crate::image_io::{p_map_name, read_image, read_srgb8, reduce_rgb8, srgb};
 use crate::maps::{MAGMA, difference_picture};
 use crate::statistics::{ALMOST, P_COLOURS, tile_threshold};
 use crate::study::{Study, files};
@@ -135,7 +135,7 @@ fn worst_difference(study: &Study, found: &[MapFile], budget: usize, maps: &mut 
     let codes: Vec<u8> = difference.pixels().iter().flatten().map(|&value| srgb::encode8(value)).collect();
     let (width, height) = (difference.width(), difference.height());
     for factor in 1..=MAX_FACTOR {
-        let reduced = reduce(&codes, (width, height), factor);
+        let reduced = reduce_rgb8(&codes, (width, height), factor);
         let Ok(png) = png_bytes(&reduced, (width.div_ceil(factor), height.div_ceil(factor))) else { return };
         let uri = data_uri(&png);
         if uri.len() <= budget / 2 {
@@ -217,7 +217,7 @@ fn picture(path: &Path, file: &[u8], share: usize) -> Option<(String, u32)> {
     }
     let image = read_srgb8(path).ok()?;
     (2..=MAX_FACTOR).find_map(|factor| {
-        let codes = reduce(&image.codes, (image.width, image.height), factor);
+        let codes = reduce_rgb8(&image.codes, (image.width, image.height), factor);
         let size = (image.width.div_ceil(factor), image.height.div_ceil(factor));
         let uri = data_uri(&png_bytes(&codes, size).ok()?);
         (uri.len() <= share).then_some((uri, factor))
