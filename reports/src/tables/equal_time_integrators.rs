@@ -27,13 +27,13 @@ impl IntegratorErrors<'_> {
         own.1.float.map(|m| m.rmse_linear).filter(|rmse| rmse.is_finite())
     }
 
-    /// The 95 % interval of that error, where it was measured.
+    /// The 95 % interval of the linear RMSE of an integrator, where it was measured.
     fn interval(&self, integrator: Integrator) -> Option<[f64; 2]> {
         let own = self.by_integrator.iter().find(|(name, _)| *name == integrator)?;
         own.1.rmse_linear_interval
     }
 
-    /// That error in words, with its interval.
+    /// The linear RMSE of an integrator in words, with its interval.
     fn rmse_text(&self, integrator: Integrator, rmse: f64) -> String {
         let interval = self.interval(integrator);
         let interval = interval.map(|[low, high]| format!(" ({} to {})", number(low), number(high)));
