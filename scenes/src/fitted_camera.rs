@@ -109,19 +109,22 @@ struct Surround {
 impl Surround {
     fn of(builder: &SceneBuilder, point: Vec3) -> Self {
         let directions = directions();
+        let lanes = Lanes::of(&directions);
         let mut met = vec![(f32::INFINITY, false); directions.len()];
         for [a, b, c] in builder.triangles() {
             let (a, b, c) = (a - point, b - point, c - point);
+            // The planes through the point and each edge: a direction between all three meets the triangle.
+            let within = lanes.between([cross(a, b), cross(b, c), cross(c, a)]);
+            if !within.contains(&true) {
+                continue;
+            }
             let normal = cross(b - a, c - a);
             let offset = dot(normal, a);
-            // The planes through the point and each edge: a direction between all three meets the triangle.
-            let edges = [cross(a, b), cross(b, c), cross(c, a)];
-            for (direction, met) in directions.iter().zip(&mut met) {
-                let sides = edges.map(|edge| dot(edge, *direction));
-                let within = sides.iter().all(|s| *s >= 0.0) || sides.iter().all(|s| *s <= 0.0);
+            let met_here = directions.iter().zip(&mut met).zip(within).filter(|(_, is_within)| *is_within);
+            for ((direction, met), _) in met_here {
                 let slope = dot(normal, *direction);
                 let distance = offset / slope;
-                if within && distance > 0.0 && distance < met.0 {
+                if distance > 0.0 && distance < met.0 {
                     *met = (distance, slope < 0.0);
                 }
             }
@@ -132,6 +135,39 @@ impl Surround {
     /// The mean distance of what is met; infinite where something is not.
     fn mean_distance(&self) -> f32 {
         self.met.iter().map(|(distance, _)| distance).sum::<f32>() / self.met.len() as f32
+    }
+}
+
+/// Directions through the grid on a cube's surface.
+const DIRECTIONS: usize = 98;
+
+/// Directions by component, which compilers turn into vector instructions.
+struct Lanes {
+    x: [f32; DIRECTIONS],
+    y: [f32; DIRECTIONS],
+    z: [f32; DIRECTIONS],
+}
+
+impl Lanes {
+    fn of(directions: &[Vec3]) -> Self {
+        let mut lanes = Self { x: [0.0; DIRECTIONS], y: [0.0; DIRECTIONS], z: [0.0; DIRECTIONS] };
+        for (k, direction) in directions.iter().enumerate().take(DIRECTIONS) {
+            [lanes.x[k], lanes.y[k], lanes.z[k]] = direction.to_array();
+        }
+        lanes
+    }
+
+    /// Which directions lie on one side of three planes through the origin, or in them.
+    fn between(&self, normals: [Vec3; 3]) -> [bool; DIRECTIONS] {
+        let [a, b, c] = normals;
+        let mut within = [false; DIRECTIONS];
+        for (k, within) in within.iter_mut().enumerate() {
+            let direction = vec3(self.x[k], self.y[k], self.z[k]);
+            let (a, b, c) = (dot(a, direction), dot(b, direction), dot(c, direction));
+            // Without branches, so that neighbours are told together
+            *within = (a >= 0.0) & (b >= 0.0) & (c >= 0.0) | (a <= 0.0) & (b <= 0.0) & (c <= 0.0);
+        }
+        within
     }
 }
 
@@ -201,6 +237,19 @@ mod tests {
         assert!(camera.eye.x.abs() < 2.0 && camera.eye.y.abs() < 1.0 && camera.eye.z.abs() < 4.0);
         assert!(camera.direction.z.abs() > 0.8 && camera.direction.y == 0.0, "{:?}", camera.direction);
         assert!(dot(camera.eye, camera.direction) < 0.0, "it looks through the middle");
+    }
+
+    #[test]
+    fn directions_fill_their_lanes_and_are_told_between_planes_as_one_by_one() {
+        let all = directions();
+        assert_eq!(all.len(), DIRECTIONS);
+        let planes = [vec3(1.0, 0.2, 0.0), vec3(0.3, 1.0, -0.4), vec3(0.0, -0.1, 1.0)];
+        let within = Lanes::of(&all).between(planes);
+        for (direction, within) in all.iter().zip(within) {
+            let sides = planes.map(|plane| dot(plane, *direction));
+            assert_eq!(within, sides.iter().all(|s| *s >= 0.0) || sides.iter().all(|s| *s <= 0.0));
+        }
+        assert!(within.contains(&true) && within.contains(&false));
     }
 
     #[test]
