@@ -5,6 +5,7 @@ use crate::math::{PI, sin_cos_turns};
 use crate::scene::texture;
 use crate::scene::types::*;
 use crate::scene::{SceneData, transform_point};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 /// A light without extent, after glTF's KHR_lights_punctual, in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,7 +126,7 @@ impl AliasTable {
 
 /// Fills the scene's light table, environment and the materials' light densities.
 pub(super) fn prepare(scene: &mut SceneData, punctual: &[PunctualLight], light: &EnvironmentLight) {
-    prepare_environment(scene, light);
+    let environment = prepare_environment(scene, light);
     let mut weighted: Vec<(Light, f64)> = Vec::new();
     let emitted: Vec<f64> = scene.materials.iter().map(|m| mean_emission(scene, m)).collect();
     for instance in &scene.instances {
@@ -133,7 +134,7 @@ pub(super) fn prepare(scene: &mut SceneData, punctual: &[PunctualLight], light: 
     }
     let radius = 0.5 * length(scene.bounds[1] - scene.bounds[0]);
     weighted.extend(punctual.iter().filter_map(|light| punctual_light(light, radius)));
-    weighted.extend(environment_light(scene, radius));
+    weighted.extend(environment_light(environment, radius));
 
     let weights: Vec<f64> = weighted.iter().map(|(_, w)| *w).collect();
     let total: f64 = weights.iter().sum();
@@ -276,22 +277,17 @@ fn punctual_light(light: &PunctualLight, scene_radius: f32) -> Option<(Light, f6
     (power > 0.0).then_some((record, f64::from(power)))
 }
 
-/// The environment as a light with its power through the scene's bounding sphere; `None` when it is black.
-fn environment_light(scene: &SceneData, scene_radius: f32) -> Option<(Light, f64)> {
-    if scene.environment_alias.is_empty() {
-        return None;
-    }
-    let cells = (0..scene.environment.grid_height)
-        .flat_map(|y| (0..scene.environment.grid_width).map(move |x| (x, y)));
-    let n = f64::from(scene.environment.grid_width * scene.environment.grid_height);
-    let mean: f64 = cells.map(|(x, y)| cell_luminance(scene, x, y)).sum::<f64>() / n;
+/// The environment of a mean luminance as a light with its power through the scene's bounding sphere; `None` when it is
+/// black.
+fn environment_light(mean_luminance: f64, scene_radius: f32) -> Option<(Light, f64)> {
     let radius = f64::from(crate::math::max(scene_radius, 1e-6));
-    let power = mean * 4.0 * f64::from(PI) * f64::from(PI) * radius * radius;
+    let power = mean_luminance * 4.0 * f64::from(PI) * f64::from(PI) * radius * radius;
     (power > 0.0).then_some((Light { kind: LightKind::Environment as u32, ..DARK }, power))
 }
 
-/// Copies the environment into the scene and builds its importance grid.
-fn prepare_environment(scene: &mut SceneData, light: &EnvironmentLight) {
+/// Copies the environment into the scene and builds its importance grid; returns the mean of the grid's luminances, zero where
+/// it has no light to be sampled.
+fn prepare_environment(scene: &mut SceneData, light: &EnvironmentLight) -> f64 {
     let environment = &mut scene.environment;
     (environment.grid_width, environment.grid_height) = match light {
         EnvironmentLight::Constant(radiance) => {
@@ -314,12 +310,15 @@ fn prepare_environment(scene: &mut SceneData, light: &EnvironmentLight) {
         }
     };
     let (w, h) = (scene.environment.grid_width, scene.environment.grid_height);
-    let weights: Vec<f64> =
-        (0..h).flat_map(|y| (0..w).map(move |x| (x, y))).map(|(x, y)| cell_luminance(scene, x, y)).collect();
+    let prepared: &SceneData = scene;
+    let of_row = |y: u32| (0..w).map(move |x| cell_luminance(prepared, x, y));
+    let weights: Vec<f64> = (0..h).into_par_iter().flat_map_iter(of_row).collect();
     scene.environment_alias = AliasTable::new(&weights).0;
     if scene.environment_alias.is_empty() {
         (scene.environment.grid_width, scene.environment.grid_height) = (0, 0);
+        return 0.0;
     }
+    weights.iter().sum::<f64>() / f64::from(w * h)
 }
 
 /// Mean luminance of a cell of the importance grid, from 4 by 4 points, but at least a tenth of its brightest
