@@ -267,14 +267,16 @@ fn the_noise_floor_is_rendered_once_for_targets_that_are_identical() {
     assert_eq!(study.timings.len(), 9, "the floor is not timed");
 }
 
+/// A target on the processor or beside it that tells this time for a sample of every pixel.
+fn timed_session(name: &str, on_host: bool, ms_per_spp: u32) -> TargetSession {
+    let mut session = Faulty::session(name, Fault { ms_per_spp, ..Fault::default() });
+    session.info.on_host = on_host;
+    session
+}
+
 /// On targets that say to be slow, first the first processor, then the first device beside it.
 #[test]
 fn the_noise_floor_is_led_by_the_first_device_whatever_it_takes() {
-    let session = |name: &str, on_host: bool, ms_per_spp| {
-        let mut session = Faulty::session(name, Fault { ms_per_spp, ..Fault::default() });
-        session.info.on_host = on_host;
-        session
-    };
     let leader = |sessions| {
         let dir = tempfile::tempdir().unwrap();
         let study = run(dir.path(), &plan(1), sessions).unwrap();
@@ -282,22 +284,24 @@ fn the_noise_floor_is_led_by_the_first_device_whatever_it_takes() {
         renderers.dedup();
         renderers
     };
-    assert_eq!(leader(vec![session("a", true, 9), session("b", true, 1)]), ["a"]);
+    assert_eq!(leader(vec![timed_session("a", true, 9), timed_session("b", true, 1)]), ["a"]);
     let with_devices = [("a", true, 1), ("b", false, 9), ("c", false, 5)];
-    assert_eq!(leader(with_devices.map(|(name, on_host, ms)| session(name, on_host, ms)).into()), ["b"]);
+    assert_eq!(
+        leader(with_devices.map(|(name, on_host, ms)| timed_session(name, on_host, ms)).into()),
+        ["b"]
+    );
 }
 
 /// Stopped anywhere within the noise floor, with other speeds when it is resumed: the device is slower than the processor
 /// then.
 #[test]
 fn the_noise_floor_is_led_by_the_same_target_after_a_study_was_stopped_and_resumed() {
-    let session = |name: &str, on_host: bool, ms_per_spp| {
-        let mut session = Faulty::session(name, Fault { ms_per_spp, ..Fault::default() });
-        session.info.on_host = on_host;
-        session
-    };
     let sessions = |ms: [u32; 3]| {
-        vec![session("a", true, ms[0]), session("b", false, ms[1]), session("c", false, ms[2])]
+        vec![
+            timed_session("a", true, ms[0]),
+            timed_session("b", false, ms[1]),
+            timed_session("c", false, ms[2]),
+        ]
     };
     for kept in 0..3 {
         let dir = tempfile::tempdir().unwrap();

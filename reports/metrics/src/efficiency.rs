@@ -5,6 +5,7 @@
 //! bias too, and the reference's own error is part of both and brings their ratio nearer to that of their times.
 
 use crate::image_io::{LinearImage, srgb};
+use crate::tiles::squared_errors;
 
 /// Side of a tile in pixels: 768 values of an estimator's error.
 pub const TILE: u32 = 16;
@@ -36,9 +37,8 @@ impl TileEfficiency {
         reference: &LinearImage,
     ) -> Self {
         let (width, height) = (reference.width(), reference.height());
-        let tiles = (0..height.div_ceil(TILE)).flat_map(|y| (0..width.div_ceil(TILE)).map(move |x| (x, y)));
-        let errors: Vec<[f64; 2]> =
-            tiles.map(|tile| [a, b].map(|image| squared_error(image, reference, tile))).collect();
+        let [of_a, of_b] = [a, b].map(|image| squared_errors(image, reference, TILE));
+        let errors: Vec<[f64; 2]> = of_a.into_iter().zip(of_b).map(|(a, b)| [a, b]).collect();
         let ratio = |&[a, b]: &[f64; 2]| match (a * a_time, b * b_time) {
             (0.0, 0.0) => 1.0,
             (a, b) => a / b,
@@ -70,19 +70,6 @@ impl TileEfficiency {
             colour(ratio).map(srgb::decode8)
         })
     }
-}
-
-/// The sum of squared differences of a tile's values.
-fn squared_error(image: &LinearImage, reference: &LinearImage, (x, y): (u32, u32)) -> f64 {
-    let width = reference.width();
-    let columns = x * TILE..((x + 1) * TILE).min(width);
-    let rows = y * TILE..((y + 1) * TILE).min(reference.height());
-    let pixels = rows.flat_map(|row| columns.clone().map(move |column| (row * width + column) as usize));
-    let of_pixel = |pixel: usize| -> f64 {
-        let channels = image.pixels()[pixel].iter().zip(&reference.pixels()[pixel]);
-        channels.map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum()
-    };
-    pixels.map(of_pixel).sum()
 }
 
 fn colour(ratio: f64) -> [u8; 3] {

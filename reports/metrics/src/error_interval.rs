@@ -5,6 +5,7 @@
 //! neighbouring blocks show nearly the same, and where they do not, the estimate is too large, never too small.
 
 use crate::image_io::LinearImage;
+use crate::tiles::squared_errors;
 
 /// Side of a block in pixels, wider than the disc of a merge at the default radius.
 const BLOCK: u32 = 4;
@@ -22,9 +23,7 @@ const NORMAL_95: f64 = 1.96;
 /// assert_eq!(rmse_interval(&image, &reference), Some([0.5, 0.5]));
 /// ```
 pub fn rmse_interval(image: &LinearImage, reference: &LinearImage) -> Option<[f64; 2]> {
-    let (columns, rows) = (reference.width().div_ceil(BLOCK), reference.height().div_ceil(BLOCK));
-    let places = (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y)));
-    let errors: Vec<f64> = places.map(|place| squared_error(image, reference, place)).collect();
+    let errors = squared_errors(image, reference, BLOCK);
     let (blocks, values) = (errors.len() as f64, 3.0 * reference.pixels().len() as f64);
     let differences: f64 = errors.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
     let variance = blocks * differences / (2.0 * (blocks - 1.0));
@@ -34,18 +33,6 @@ pub fn rmse_interval(image: &LinearImage, reference: &LinearImage) -> Option<[f6
     }
     let half_width = NORMAL_95 * variance.sqrt() / values;
     Some([mse - half_width, mse + half_width].map(|end| end.max(0.0).sqrt()))
-}
-
-/// The sum of squared differences of a block's values.
-fn squared_error(image: &LinearImage, reference: &LinearImage, (x, y): (u32, u32)) -> f64 {
-    let (width, height) = (reference.width(), reference.height());
-    let rows = y * BLOCK..((y + 1) * BLOCK).min(height);
-    let columns = x * BLOCK..((x + 1) * BLOCK).min(width);
-    let of_pixel = |pixel: usize| -> f64 {
-        let channels = image.pixels()[pixel].iter().zip(&reference.pixels()[pixel]);
-        channels.map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum()
-    };
-    rows.flat_map(|row| columns.clone().map(move |column| of_pixel((row * width + column) as usize))).sum()
 }
 
 #[cfg(test)]

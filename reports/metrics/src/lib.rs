@@ -16,5 +16,6 @@ pub mod format;
 pub mod maps;
 pub mod metrics;
 pub mod statistics;
+mod tiles;
 
 pub use lockstep_images as image_io;

@@ -21,21 +21,19 @@ pub struct IntegratorErrors<'a> {
 }
 
 impl IntegratorErrors<'_> {
-    /// The linear RMSE of an integrator, where it was measured and is a number.
-    pub fn rmse(&self, integrator: Integrator) -> Option<f64> {
-        let own = self.by_integrator.iter().find(|(name, _)| *name == integrator)?;
-        own.1.float.map(|m| m.rmse_linear).filter(|rmse| rmse.is_finite())
+    /// The measurement of an integrator.
+    fn of(&self, integrator: Integrator) -> Option<&EqualTime> {
+        self.by_integrator.iter().find(|(name, _)| *name == integrator).map(|(_, e)| *e)
     }
 
-    /// The 95 % interval of the linear RMSE of an integrator, where it was measured.
-    fn interval(&self, integrator: Integrator) -> Option<[f64; 2]> {
-        let own = self.by_integrator.iter().find(|(name, _)| *name == integrator)?;
-        own.1.rmse_linear_interval
+    /// The linear RMSE of an integrator, where it was measured and is a number.
+    pub fn rmse(&self, integrator: Integrator) -> Option<f64> {
+        self.of(integrator)?.float.map(|m| m.rmse_linear).filter(|rmse| rmse.is_finite())
     }
 
     /// The linear RMSE of an integrator in words, with its interval.
     fn rmse_text(&self, integrator: Integrator, rmse: f64) -> String {
-        let interval = self.interval(integrator);
+        let interval = self.of(integrator).and_then(|e| e.rmse_linear_interval);
         let interval = interval.map(|[low, high]| format!(" ({} to {})", number(low), number(high)));
         format!("{}{}", number(rmse), interval.unwrap_or_default())
     }
@@ -51,8 +49,7 @@ impl IntegratorErrors<'_> {
 
     /// The share of an integrator's squared error that is the reference's own, in words.
     fn reference_share(&self, study: &Study, integrator: Integrator) -> String {
-        let own = self.by_integrator.iter().find(|(name, _)| *name == integrator);
-        let share = own.map(|(_, e)| ReferenceShare::of(study, e));
+        let share = self.of(integrator).map(|e| ReferenceShare::of(study, e));
         share.map_or_else(String::new, |share| {
             let hides = if share.is_most() { ", hides differences" } else { "" };
             format!("{}{hides}", share.text())

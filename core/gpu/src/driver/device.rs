@@ -24,8 +24,9 @@ pub trait Device {
     fn limits(&self) -> Limits;
 
     /// Builds all kernels of a configuration for scenes with these features, or takes them from a cache. For an image of
-    /// few `pixels` a device with a slow compiler may build kernels for other scenes as well. Later launches use them, with the configuration's work-group size and number. Returns the build time,
-    /// zero if they were ready. After an error the previous kernels stay active.
+    /// few `pixels` a device with a slow compiler may build kernels for other scenes as well. Later launches use them, with
+    /// the configuration's work-group size and number. Returns the build time, zero if they were ready. After an error the
+    /// previous kernels stay active.
     ///
     /// # Errors
     /// [`lockstep_core::Error::Compile`] with the compiler's log; [`lockstep_core::Error::Unsupported`] for a
