@@ -250,45 +250,31 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
     /// Registers of a multiprocessor on every device so far.
     const REGISTERS: u64 = 65_536;
     let Some(compiler) = compiler() else { return };
-    let structure = Structure::Megakernel;
-    let megakernel = ProgramKind::Configured(ProgramOptions { structure, ..ProgramOptions::default() });
-    let [render, megakernel] = [ProgramKind::Render, megakernel].map(|kind| source(Mode::Exact, kind).text);
-    // The assembler keeps a kernel's registers to what its bound leaves: every kernel must have the bound.
-    for (text, group) in [(&render, 512), (&megakernel, 512), (&render, 1024)] {
-        let image = compiler.compile(text, Architecture::Ptx(90), &flags_for_blocks(group));
-        assert_bounds(&String::from_utf8_lossy(&image.expect("it compiles").bytes), text, group);
-    }
-    // That it does is seen in the largest kernel under the tightest bound.
-    let flags: Vec<_> = flags_for_blocks(1024).into_iter().chain([VERBOSE_FLAG]).collect();
-    let (image, ptx) = compiler.compile_with_ptx(&megakernel, 90, &flags).expect("sm_90 is known");
-    assert_bounds(&ptx, &megakernel, 1024);
-    let logged = from_ptxas(&image.log);
-    assert_eq!(logged.len(), megakernel.matches("LS_KERNEL void").count());
-    for kernel in logged {
-        let registers = kernel.registers.expect("the log lists registers");
-        assert!(registers * 1024 <= REGISTERS, "{kernel:?}");
+    for (group, threads) in [(512, 512), (1024, 1024)] {
+        for kind in [
+            ProgramKind::Render,
+            ProgramKind::Configured(ProgramOptions {
+                structure: Structure::Megakernel,
+                ..ProgramOptions::default()
+            }),
+        ] {
+            let bound = BlockBound::of(&KernelConfig { group: Some(group), ..KernelConfig::default() });
+            let mut verbose = all_flags(Mode::Exact, bound);
+            verbose.push(VERBOSE_FLAG);
+            let text = source(Mode::Exact, kind).text;
+            let image = compiler.compile(&text, Architecture::Native(90), &verbose).expect("sm_90 is known");
+            let logged = from_ptxas(&image.log);
+            assert_eq!(logged.len(), text.matches("LS_KERNEL void").count(), "{kind:?}");
+            for kernel in logged {
+                let registers = kernel.registers.expect("the log lists registers");
+                assert!(registers * threads <= REGISTERS, "{group}: {kernel:?}");
+            }
+        }
     }
     assert_eq!(
         BlockBound::of(&KernelConfig { group: Some(128), ..KernelConfig::default() }),
         BlockBound::of(&KernelConfig::default())
     );
-}
-
-/// The flags of exact programs for blocks of this many threads.
-fn flags_for_blocks(group: u32) -> Vec<&'static str> {
-    let bound = BlockBound::of(&KernelConfig { group: Some(group), ..KernelConfig::default() });
-    all_flags(Mode::Exact, bound)
-}
-
-/// Asserts that every kernel of a source is bounded to blocks of this many threads.
-fn assert_bounds(ptx: &str, text: &str, threads: u32) {
-    let entries: Vec<&str> = ptx.split(".entry ").skip(1).collect();
-    assert_eq!(entries.len(), text.matches("LS_KERNEL void").count());
-    let bound = format!("\n.maxntid {threads}, 1, 1\n");
-    for entry in entries {
-        let (head, _) = entry.split_once('{').expect("a kernel has a body");
-        assert!(head.contains(&bound), "{head}");
-    }
 }
 
 #[test]
@@ -328,8 +314,7 @@ fn kernels_for_fewer_scene_features_pass_the_audit_and_spill_nothing() {
 #[test]
 fn bvh8_traversal_passes_the_audit_too() {
     let Some(compiler) = compiler() else { return };
-    // Layers do not change traversal.
-    let options = Options { layout: Layout::Bvh8, features: without_layers(), ..options(Mode::Exact) };
+    let options = Options { layout: Layout::Bvh8, ..options(Mode::Exact) };
     let exact = ptx_of(
         &compiler,
         &assemble(COMPAT_NAME, COMPAT, &options, ProgramKind::Render).text,
