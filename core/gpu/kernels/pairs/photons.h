@@ -185,7 +185,7 @@ LS_FN Vec3 pair_merged_radiance(Photon photon, PathVertex vertex, Merging mergin
 
 /* Merges that a work-item collects before it evaluates them, so that neighbours search together and evaluate
  * together. */
-#define MERGES_AT_ONCE 16u
+#define MERGES_AT_ONCE 48u
 
 /* Collects the next photons within the radius; fewer than MERGES_AT_ONCE are the last. A bucket may hold photons of
  * several cells, and several visited cells may share it, so a photon counts in the visit of its own cell. */
@@ -225,8 +225,14 @@ LS_FN void pair_merge(LS_GLOBAL i64 *film, LS_GLOBAL u32 *invalid, u32 bounces, 
     while (count == MERGES_AT_ONCE) {
         count = photon_cursor_collect(&cursor, merging, photon_positions, bucket_counts, bucket_ends, vertex.position,
                                       bounce, bounces, collected);
+        /* Each photon is loaded while the one before it is evaluated. */
+        Photon next = photons[count > 0u ? collected[0] : 0u];
         for (u32 i = 0u; i < count; i++) {
-            vertex_merges_add(&sum, pair_merged_radiance(photons[collected[i]], vertex, merging), &found);
+            Photon photon = next;
+            if (i + 1u < count) {
+                next = photons[collected[i + 1u]];
+            }
+            vertex_merges_add(&sum, pair_merged_radiance(photon, vertex, merging), &found);
         }
     }
     vertex_merges_splat(sum, film, invalid, key, bounce, found);
