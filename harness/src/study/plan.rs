@@ -37,7 +37,7 @@ const DEFAULT_STUDY: Duration = Duration::from_secs(50);
 const LEVELS_SECONDS: f64 = 20.0;
 
 /// Seconds of rendering that the levels of a scene get in the default study, which has three scenes.
-const DEFAULT_LEVELS_SECONDS: f64 = 6.0;
+const DEFAULT_LEVELS_SECONDS: f64 = 3.0;
 
 /// A level that is rendered whatever it takes: below it an image says little.
 const LEAST_TOP: u32 = 8;
@@ -66,6 +66,14 @@ impl Diagnosis {
             Self::None => false,
             Self::FastBuilds => a.in_mode(Mode::Exact) == b.in_mode(Mode::Exact),
             Self::All => a.is_alike(b),
+        }
+    }
+
+    /// The most samples of every pixel whose paths are compared: one in a study that nobody asked to diagnose.
+    pub(super) fn most_samples(self) -> u32 {
+        match self {
+            Self::None | Self::FastBuilds => 1,
+            Self::All => 16,
         }
     }
 }

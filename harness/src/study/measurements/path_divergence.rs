@@ -15,8 +15,6 @@ use crate::study::target_session::Purpose;
 /// About this many paths are recorded on each target: several of every pixel of a small image, one of each of
 /// a large one.
 const PATHS: u32 = 1 << 18;
-/// At most this many samples of every pixel.
-const MOST_SAMPLES: u32 = 16;
 
 /// One pair of targets on one scene.
 pub(crate) struct PathDivergence<'a> {
@@ -47,7 +45,7 @@ impl Measurement for PathDivergence<'_> {
         lab.bar.say(&format!("{} path by path", self.scene.name));
         let pair = self.pair(lab);
         let pixels = pair.settings.width.saturating_mul(pair.settings.height);
-        let samples = samples(pixels, lab.top(&self.scene.name));
+        let samples = samples(pixels, lab.plan.diagnose.most_samples()).min(lab.top(&self.scene.name));
         let Some((a, b)) = lab.pair(&self.a, &self.b) else {
             return Ok(ControlFlow::Continue(Vec::new()));
         };
@@ -70,7 +68,7 @@ impl PathDivergence<'_> {
     }
 }
 
-/// Samples of every pixel: as many as fit, and no more than the study takes.
-fn samples(pixels: u32, top: u32) -> u32 {
-    (PATHS / pixels.max(1)).clamp(1, MOST_SAMPLES).min(top)
+/// Samples of every pixel: as many as fit, at least one.
+fn samples(pixels: u32, most: u32) -> u32 {
+    (PATHS / pixels.max(1)).clamp(1, most)
 }
