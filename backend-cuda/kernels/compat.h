@@ -5,7 +5,12 @@ typedef unsigned int u32;
 typedef long long i64;
 typedef unsigned long long u64;
 
+/* Inlined everywhere, but in programs that are not built for speed: inlining takes most of their compiler's time. */
+#if defined(LS_PROBES) || defined(LS_RECORDS)
+#define LS_FN static __device__ __noinline__
+#else
 #define LS_FN static __device__ __forceinline__
+#endif
 /* A function that is called: too large to be inlined at each of its uses. */
 #define LS_CALL static __device__ __noinline__
 #define LS_OUTLINED LS_FN

@@ -36,7 +36,7 @@ pub(crate) fn with_marked_words(compat: &str) -> String {
         let declared: Vec<String> = parameters.iter().map(|name| format!("float {name}")).collect();
         let (inputs, declared, names) = (inputs.join(", "), declared.join(", "), parameters.join(", "));
         lines[found[0]] = format!(
-            "LS_FN float marked_{word}({declared}) {{ float r; \
+            "static __device__ __forceinline__ float marked_{word}({declared}) {{ float r; \
              asm(\"{instruction} %0{operands}; // {MARK}\" : \"=f\"(r) : {inputs}); return r; }}\n\
              #define {word}({names}) marked_{word}({names})"
         );
