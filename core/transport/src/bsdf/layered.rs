@@ -369,46 +369,109 @@ pub fn evaluate_layered(
     wo: Vec3,
     wi: Vec3,
 ) -> Evaluation {
-    let lobes = Lobes::new(s, layers, axes, wo);
-    let (shapes, above) = (&lobes.shapes, &lobes.shapes.above);
-    // A thin wall transmits as if it reflected to the other side
-    let up = if wi.z > 0.0 { wi } else { vec3(wi.x, wi.y, -wi.z) };
-    let coat_in = above.coat(axes.in_coat(up).z);
-    let coat = min(shapes.coat_out, coat_in);
-    let below = coat * shapes.below_sheen(up);
-    let ReflectionTerms { d_over_4, g1, g2, cosine } =
-        reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), shapes.alpha);
-    if wi.z <= 0.0 {
-        let mut transmitted = Evaluation {
-            value: shapes.transmitted * (shapes.wall_share(cosine) * d_over_4 * g2 * below),
-            pdf: lobes.p_transmitted * (d_over_4 * g1),
-        };
-        // A tilted clearcoat reflects below the surface's horizon too
-        let (reflected, pdf) = coat_lobe(above, layers, axes, wo, wi);
-        transmitted.pdf += lobes.p_coat * pdf;
-        let mut all = with_recovered(&recovering_surface(s, layers), wo, wi, below, transmitted);
-        if axes.is_of_coat_alone(wi) {
-            all.value = Vec3::splat(reflected);
+    LayeredTerms::new(s, layers, axes, wo).evaluate(s, layers, axes, wo, wi)
+}
+
+/// The terms of scattering at a layered surface that depend on `wo` alone, computed once for surfaces that are both
+/// evaluated and sampled. All methods take the surface, layers, axes and `wo` that it was made of.
+pub(crate) struct LayeredTerms(Lobes);
+
+impl LayeredTerms {
+    /// The terms of a surface that is seen from `wo`.
+    #[inline(always)]
+    pub(crate) fn new(s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3) -> Self {
+        Self(Lobes::new(s, layers, axes, wo))
+    }
+
+    /// [`evaluate_layered`] by these terms.
+    #[inline(always)]
+    pub(crate) fn evaluate(
+        &self,
+        s: &Surface,
+        layers: &SurfaceLayers,
+        axes: &LayerAxes,
+        wo: Vec3,
+        wi: Vec3,
+    ) -> Evaluation {
+        let lobes = &self.0;
+        let (shapes, above) = (&lobes.shapes, &lobes.shapes.above);
+        // A thin wall transmits as if it reflected to the other side
+        let up = if wi.z > 0.0 { wi } else { vec3(wi.x, wi.y, -wi.z) };
+        let coat_in = above.coat(axes.in_coat(up).z);
+        let coat = min(shapes.coat_out, coat_in);
+        let below = coat * shapes.below_sheen(up);
+        let ReflectionTerms { d_over_4, g1, g2, cosine } =
+            reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), shapes.alpha);
+        if wi.z <= 0.0 {
+            let mut transmitted = Evaluation {
+                value: shapes.transmitted * (shapes.wall_share(cosine) * d_over_4 * g2 * below),
+                pdf: lobes.p_transmitted * (d_over_4 * g1),
+            };
+            // A tilted clearcoat reflects below the surface's horizon too
+            let (reflected, pdf) = coat_lobe(above, layers, axes, wo, wi);
+            transmitted.pdf += lobes.p_coat * pdf;
+            let mut all = with_recovered(&recovering_surface(s, layers), wo, wi, below, transmitted);
+            if axes.is_of_coat_alone(wi) {
+                all.value = Vec3::splat(reflected);
+            }
+            return all;
         }
-        return all;
+        // Specular and diffuse lobe
+        let cosine_pdf = wi.z * INV_PI;
+        let specular = shapes.fresnel(layers, cosine) * (d_over_4 * g2 * below);
+        let through = coat_in * above.sheen(wi.z) * above.base(wi.z);
+        let mut value = specular + lobes.diffuse * (through * cosine_pdf);
+        let mut pdf = lobes.p_specular * (d_over_4 * g1) + lobes.p_cosine * cosine_pdf;
+        // Sheen
+        if above.sheen > 0.0 {
+            value = value + layers.sheen_color * (sheen_lobe(layers, wo, wi) * coat);
+        }
+        // Clearcoat
+        if above.clearcoat > 0.0 {
+            let (reflected, coat_pdf) = coat_lobe(above, layers, axes, wo, wi);
+            value = value + Vec3::splat(reflected);
+            pdf += lobes.p_coat * coat_pdf;
+        }
+        with_recovered(&recovering_surface(s, layers), wo, wi, below, Evaluation { value, pdf })
     }
-    // Specular and diffuse lobe
-    let cosine_pdf = wi.z * INV_PI;
-    let specular = shapes.fresnel(layers, cosine) * (d_over_4 * g2 * below);
-    let through = coat_in * above.sheen(wi.z) * above.base(wi.z);
-    let mut value = specular + lobes.diffuse * (through * cosine_pdf);
-    let mut pdf = lobes.p_specular * (d_over_4 * g1) + lobes.p_cosine * cosine_pdf;
-    // Sheen
-    if above.sheen > 0.0 {
-        value = value + layers.sheen_color * (sheen_lobe(layers, wo, wi) * coat);
+
+    /// Samples one lobe that scatters once, weighted by all of them.
+    #[inline(always)]
+    pub(crate) fn sample(
+        &self,
+        s: &Surface,
+        layers: &SurfaceLayers,
+        axes: &LayerAxes,
+        wo: Vec3,
+        u: [f32; 3],
+    ) -> Scatter {
+        // Choose a lobe and sample it
+        let lobes = &self.0;
+        let above_transmitted = lobes.p_cosine + lobes.p_transmitted;
+        let wi = if u[0] < lobes.p_cosine {
+            cosine_hemisphere(u[1], u[2])
+        } else {
+            let coated = u[0] >= above_transmitted && u[0] < above_transmitted + lobes.p_coat;
+            let r = if coated {
+                coat_reflection(layers, axes, wo, u[1], u[2])
+            } else {
+                specular_reflection(&lobes.shapes, axes, wo, u[1], u[2])
+            };
+            if r.z <= 0.0 {
+                return ABSORBED;
+            }
+            let r = if coated { axes.out_of_coat(r) } else { r };
+            if u[0] < above_transmitted { vec3(r.x, r.y, -r.z) } else { r }
+        };
+        self.weighted(s, layers, axes, wo, wi)
     }
-    // Clearcoat
-    if above.clearcoat > 0.0 {
-        let (reflected, coat_pdf) = coat_lobe(above, layers, axes, wo, wi);
-        value = value + Vec3::splat(reflected);
-        pdf += lobes.p_coat * coat_pdf;
+
+    /// A sampled direction, weighted by the density of all lobes.
+    #[inline(always)]
+    fn weighted(&self, s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3, wi: Vec3) -> Scatter {
+        let e = self.evaluate(s, layers, axes, wo, wi);
+        if e.pdf > 0.0 { Scatter { wi, weight: e.value * (1.0 / e.pdf), pdf: e.pdf } } else { ABSORBED }
     }
-    with_recovered(&recovering_surface(s, layers), wo, wi, below, Evaluation { value, pdf })
 }
 
 /// White sheen times the cosine, limited so that it is nowhere above its albedo.
@@ -469,40 +532,16 @@ pub fn sample_layered(
     wo: Vec3,
     mut u: [f32; 3],
 ) -> Scatter {
+    let terms = LayeredTerms::new(s, layers, axes, wo);
     // Light that scatters more than once
     if s.multiscatter {
         let lobe = Recovered::new(&recovering_surface(s, layers), wo);
         if lobe.is_chosen(u[0]) {
-            return weighted(s, layers, axes, wo, lobe.direction(u));
+            return terms.weighted(s, layers, axes, wo, lobe.direction(u));
         }
         u[0] = lobe.rest_of(u[0]);
     }
-    // Choose a lobe and sample it
-    let lobes = Lobes::new(s, layers, axes, wo);
-    let above_transmitted = lobes.p_cosine + lobes.p_transmitted;
-    let wi = if u[0] < lobes.p_cosine {
-        cosine_hemisphere(u[1], u[2])
-    } else {
-        let coated = u[0] >= above_transmitted && u[0] < above_transmitted + lobes.p_coat;
-        let r = if coated {
-            coat_reflection(layers, axes, wo, u[1], u[2])
-        } else {
-            specular_reflection(&lobes.shapes, axes, wo, u[1], u[2])
-        };
-        if r.z <= 0.0 {
-            return ABSORBED;
-        }
-        let r = if coated { axes.out_of_coat(r) } else { r };
-        if u[0] < above_transmitted { vec3(r.x, r.y, -r.z) } else { r }
-    };
-    weighted(s, layers, axes, wo, wi)
-}
-
-/// A sampled direction, weighted by the density of all lobes.
-#[inline(always)]
-fn weighted(s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3, wi: Vec3) -> Scatter {
-    let e = evaluate_layered(s, layers, axes, wo, wi);
-    if e.pdf > 0.0 { Scatter { wi, weight: e.value * (1.0 / e.pdf), pdf: e.pdf } } else { ABSORBED }
+    terms.sample(s, layers, axes, wo, u)
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ pub use fresnel::{fresnel_dielectric, schlick};
 pub use glass::{evaluate_glass, sample_glass};
 pub use iridescence::{ThinFilm, film_envelope, thin_film};
 pub use layer_tree::{LayerLobe, PickedLobe};
+pub(crate) use layered::LayeredTerms;
 pub use layered::{
     ALBEDO_MARGIN, LEAST_SHARE, LayerAxes, MEAN_MARGIN, SurfaceLayers, evaluate_layered, sample_layered,
 };

@@ -21,8 +21,8 @@ use std::ops::ControlFlow;
 /// A surface that a path has reached, before light and BSDF are sampled.
 pub(crate) struct Arrival<'a> {
     pub(crate) at: Interaction<'a>,
-    instance: &'a Instance,
-    material: &'a Material,
+    pub(crate) instance: &'a Instance,
+    pub(crate) material: &'a Material,
     /// The frame without layers.
     pub(crate) local: ShadingFrame<'static>,
     /// Media beyond a dielectric with a priority.

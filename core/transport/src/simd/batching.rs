@@ -6,7 +6,7 @@ use lockstep_core::math::vec3::max_component;
 use lockstep_core::scene::{
     AlphaMode, Instance, Light, LightKind, Material, MaterialKind, Mesh, NONE, SPHERE_BIT, SceneData,
 };
-use lockstep_core::{Integrator, Settings};
+use lockstep_core::{Integrator, LayerSampling, Settings};
 
 /// How the surfaces of a material are shaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ enum MaterialBatch {
     Diffuse,
     /// In a batch of principled surfaces.
     Principled,
+    /// In a batch of principled surfaces under clearcoats.
+    Coated,
     /// In a batch of diffuse surfaces under the sky.
     Sky,
 }
@@ -51,14 +53,17 @@ pub(crate) enum HitBatch {
     Diffuse([u32; 3], u32),
     /// The batch of principled surfaces.
     Principled,
+    /// The batch of principled surfaces under clearcoats.
+    Coated,
     /// The batch of diffuse surfaces under the sky.
     Sky,
 }
 
 impl Batching {
     /// The batches of a scene. Diffuse surfaces must be lit by the environment alone, or be untextured and lit by untextured
-    /// opaque triangles; principled ones must have no layers and scatter light once. Other integrators than path tracing have no batches, nor have scenes with
-    /// media or priorities of dielectrics.
+    /// opaque triangles; principled ones must scatter light once and have no sheen, thin film, anisotropy, nor a clearcoat
+    /// with a normal of its own. Other integrators than path tracing have no batches, nor have scenes with media or
+    /// priorities of dielectrics.
     pub fn new(scene: &SceneData, settings: &Settings) -> Self {
         let is_path = settings.integrator == Integrator::Path;
         let allowed = is_path && !scene.has_media() && !scene.has_priorities();
@@ -72,6 +77,8 @@ impl Batching {
                 MaterialBatch::Diffuse
             } else if allowed && is_plain_principled(material) {
                 MaterialBatch::Principled
+            } else if allowed && settings.layers == LayerSampling::Together && is_coated(scene, material) {
+                MaterialBatch::Coated
             } else {
                 MaterialBatch::None
             }
@@ -107,6 +114,7 @@ impl Batching {
             let sphere = &scene.spheres[(mesh.first_sphere + (hit.primitive & !SPHERE_BIT)) as usize];
             return match self.materials[sphere.material as usize] {
                 MaterialBatch::Principled => HitBatch::Principled,
+                MaterialBatch::Coated => HitBatch::Coated,
                 MaterialBatch::Sky => HitBatch::Sky,
                 MaterialBatch::Diffuse | MaterialBatch::None => HitBatch::None,
             };
@@ -119,6 +127,7 @@ impl Batching {
                 HitBatch::Diffuse(triangle.vertices, triangle.material)
             }
             MaterialBatch::Principled => HitBatch::Principled,
+            MaterialBatch::Coated => HitBatch::Coated,
             MaterialBatch::Sky => HitBatch::Sky,
             MaterialBatch::Diffuse | MaterialBatch::None => HitBatch::None,
         }
@@ -153,4 +162,20 @@ fn is_plain_principled(material: &Material) -> bool {
     material.kind == MaterialKind::Principled as u32
         && material.layers == 0
         && material.flags & Material::MULTISCATTER == 0
+}
+
+/// True for principled materials under layers along the surface that reflect alike all around their normal, whose light
+/// scatters once.
+fn is_coated(scene: &SceneData, material: &Material) -> bool {
+    if material.kind != MaterialKind::Principled as u32
+        || material.layers == 0
+        || material.flags & Material::MULTISCATTER != 0
+    {
+        return false;
+    }
+    let layers = &scene.layers[(material.layers - 1) as usize];
+    max_component(layers.sheen_color) <= 0.0
+        && layers.iridescence <= 0.0
+        && layers.anisotropy <= 0.0
+        && !layers.has_coat_normal(material)
 }

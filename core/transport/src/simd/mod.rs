@@ -1,7 +1,7 @@
 //! SIMD camera rays and shading: structure-of-arrays batches of `LANES` paths.
 //!
 //! Covers [`crate::integrators::generate`], [`shade_unrecorded`] at untextured diffuse surfaces and at diffuse surfaces under
-//! the sky, and the BSDFs of principled surfaces; of pairs of sub-paths, extensions from diffuse and principled vertices, and
+//! the sky, and the BSDFs of principled surfaces, bare or under clearcoats; of pairs of sub-paths, extensions from diffuse and principled vertices, and
 //! their connections to each other, to lights and to the lens. Each step is one loop over the lanes, which the compiler
 //! vectorises. The operations are those of the scalar code, so the bits are the same. All other paths go through
 //! [`shade_unrecorded`].
@@ -138,7 +138,8 @@ pub struct Batch {
     light: LightSamples,
     shadow: ShadowRays,
     continuations: Continuations,
-    principled: PrincipledBatch,
+    principled: PrincipledBatch<false>,
+    coated: PrincipledBatch<true>,
     sky: SkyBatch,
 }
 
@@ -234,8 +235,15 @@ impl Batch {
                     match arrive::<true>(scene, settings, bounce, path, hit, &mut ()) {
                         ControlFlow::Break(ended) => output.push(index, &ended),
                         ControlFlow::Continue(arrival) if batch == HitBatch::Principled => {
-                            if self.principled.put(scene, settings, bounce, index, path, &arrival) {
-                                self.step_principled(settings, bounce, paths, output);
+                            let batch = &mut self.principled;
+                            if batch.put(scene, settings, bounce, index, path, &arrival) {
+                                step_principled(batch, settings, bounce, paths, output);
+                            }
+                        }
+                        ControlFlow::Continue(arrival) if batch == HitBatch::Coated => {
+                            let batch = &mut self.coated;
+                            if batch.put(scene, settings, bounce, index, path, &arrival) {
+                                step_principled(batch, settings, bounce, paths, output);
                             }
                         }
                         ControlFlow::Continue(arrival) if batch == HitBatch::Sky => {
@@ -257,25 +265,15 @@ impl Batch {
             self.step(Round { scene, settings, bounce, count, paths, output });
         }
         if !self.principled.is_empty() {
-            self.step_principled(settings, bounce, paths, output);
+            step_principled(&mut self.principled, settings, bounce, paths, output);
+        }
+        if !self.coated.is_empty() {
+            step_principled(&mut self.coated, settings, bounce, paths, output);
         }
         if !self.sky.is_empty() {
             let batch = &mut self.sky;
             run_widest(SkyStep { batch, scene, settings, bounce, paths, output });
         }
-    }
-
-    /// Shades a batch of principled surfaces.
-    #[inline]
-    fn step_principled(
-        &mut self,
-        settings: &Settings,
-        bounce: u32,
-        paths: &mut [PathState],
-        output: &mut ShadeOutput,
-    ) {
-        run_widest(EvaluateStep(&mut self.principled));
-        self.principled.finish(settings, bounce, paths, output);
     }
 
     /// Shades a batch of diffuse surfaces that triangles light.
@@ -313,10 +311,23 @@ impl Step for DiffuseStep<'_> {
     }
 }
 
-/// Evaluates and samples the BSDFs of a batch of principled surfaces.
-struct EvaluateStep<'a>(&'a mut PrincipledBatch);
+/// Shades a batch of principled surfaces.
+#[inline]
+fn step_principled<const COATED: bool>(
+    batch: &mut PrincipledBatch<COATED>,
+    settings: &Settings,
+    bounce: u32,
+    paths: &mut [PathState],
+    output: &mut ShadeOutput,
+) {
+    run_widest(EvaluateStep(batch));
+    batch.finish(settings, bounce, paths, output);
+}
 
-impl Step for EvaluateStep<'_> {
+/// Evaluates and samples the BSDFs of a batch of principled surfaces.
+struct EvaluateStep<'a, const COATED: bool>(&'a mut PrincipledBatch<COATED>);
+
+impl<const COATED: bool> Step for EvaluateStep<'_, COATED> {
     #[inline(always)]
     fn run<L: F32x8>(self) {
         self.0.evaluate();

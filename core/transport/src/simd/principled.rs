@@ -1,7 +1,9 @@
-//! Batches of principled surfaces: their BSDF is evaluated and sampled for all lanes together. Everything before
-//! (interactions, textures, lights) and after (MIS weights, rays) is done path by path.
+//! Batches of principled surfaces, bare or under a clearcoat: their BSDF is evaluated and sampled for all lanes together.
+//! Everything before (interactions, textures, lights) and after (MIS weights, rays) is done path by path.
 
-use crate::bsdf::{Evaluation, PrincipledTerms, Scatter, Surface};
+use crate::bsdf::{
+    Evaluation, LayerAxes, LayeredTerms, PrincipledTerms, Scatter, Surface, SurfaceLayers, ThinFilm,
+};
 use crate::direct_light::{SampledLight, connect_to_light, sample_light};
 use crate::integrators::path::{Arrival, scatter};
 use crate::integrators::{PathState, Shaded};
@@ -9,6 +11,7 @@ use crate::interaction::{Departure, ShadingFrame};
 use crate::simd::{F32xN, LANES, ShadeOutput, Vec3xN};
 use lockstep_core::Settings;
 use lockstep_core::math::rng::{Block, draw, uniforms};
+use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{MaterialKind, SceneData};
 
 /// A path whose BSDF is due.
@@ -22,9 +25,52 @@ struct Pending {
     roulette: f32,
 }
 
-/// Surfaces and draws, one per lane, and what their BSDFs return.
+/// Layers of one surface per lane: all but sheen, thin film, anisotropy and a normal of the clearcoat's own.
 #[derive(Clone, Default)]
-pub(crate) struct PrincipledBatch {
+struct CoatLanes {
+    specular_color: Vec3xN,
+    specular: F32xN,
+    clearcoat: F32xN,
+    clearcoat_roughness: F32xN,
+    clearcoat_f0: F32xN,
+}
+
+impl CoatLanes {
+    #[inline(always)]
+    fn put(&mut self, lane: usize, layers: &SurfaceLayers) {
+        self.specular_color.put(lane, layers.specular_color);
+        self.specular.0[lane] = layers.specular;
+        self.clearcoat.0[lane] = layers.clearcoat;
+        self.clearcoat_roughness.0[lane] = layers.clearcoat_roughness;
+        self.clearcoat_f0.0[lane] = layers.clearcoat_f0;
+    }
+
+    #[inline(always)]
+    fn at(&self, lane: usize) -> SurfaceLayers {
+        SurfaceLayers {
+            specular_color: self.specular_color.at(lane),
+            specular: self.specular.0[lane],
+            sheen_color: Vec3::ZERO,
+            sheen_roughness: 0.0,
+            clearcoat: self.clearcoat.0[lane],
+            clearcoat_roughness: self.clearcoat_roughness.0[lane],
+            clearcoat_f0: self.clearcoat_f0.0[lane],
+            iridescence: 0.0,
+            film: ThinFilm { ior: 1.0, thickness: 0.0 },
+            anisotropy: 0.0,
+            along: Vec3::ZERO,
+            coat_normal: Vec3::ZERO,
+        }
+    }
+}
+
+/// The axes of layers without anisotropy and normals of their own.
+const PLAIN_AXES: LayerAxes =
+    LayerAxes { along: [1.0, 0.0], coat: vec3(0.0, 0.0, 1.0), geometric: vec3(0.0, 0.0, 1.0) };
+
+/// Surfaces and draws, one per lane, and what their BSDFs return. The surfaces lie under layers if `COATED`.
+#[derive(Clone, Default)]
+pub(crate) struct PrincipledBatch<const COATED: bool> {
     pending: Vec<Pending>,
     // Surfaces
     wo: Vec3xN,
@@ -33,6 +79,7 @@ pub(crate) struct PrincipledBatch {
     metallic: F32xN,
     ior: F32xN,
     transmission: F32xN,
+    layers: CoatLanes,
     // Directions of lights, and draws
     light: Vec3xN,
     u: [F32xN; 3],
@@ -45,7 +92,7 @@ pub(crate) struct PrincipledBatch {
     pdf: F32xN,
 }
 
-impl PrincipledBatch {
+impl<const COATED: bool> PrincipledBatch<COATED> {
     /// Assigns a path to a lane, with its light and draws; true when all lanes are full.
     #[inline(always)]
     pub(crate) fn put(
@@ -57,7 +104,7 @@ impl PrincipledBatch {
         path: &PathState,
         arrival: &Arrival<'_>,
     ) -> bool {
-        let Arrival { at, local, .. } = arrival;
+        let Arrival { at, local, instance, material, .. } = arrival;
         let light = sample_light(scene, settings, bounce, path, at, local, &mut ());
         let u = uniforms(draw(path.key, Block::Bsdf, bounce));
         let lane = self.pending.len() % LANES;
@@ -67,6 +114,9 @@ impl PrincipledBatch {
         self.metallic.0[lane] = local.surface.metallic;
         self.ior.0[lane] = local.surface.ior;
         self.transmission.0[lane] = local.surface.transmission;
+        if COATED && let Some(layers) = at.layers(scene, instance, material) {
+            self.layers.put(lane, &layers);
+        }
         self.light.put(lane, light.map_or(local.wo, |light| light.wi));
         for (lanes, u) in self.u.iter_mut().zip(u) {
             lanes.0[lane] = u;
@@ -91,12 +141,15 @@ impl PrincipledBatch {
                 multiscatter: false,
             };
             let wo = self.wo.at(i);
-            let terms = PrincipledTerms::new(&surface, wo);
-            let evaluation = terms.evaluate(wo, self.light.at(i));
+            let (light, u) = (self.light.at(i), [self.u[0].0[i], self.u[1].0[i], self.u[2].0[i]]);
+            let (evaluation, scattered) = if COATED {
+                scatter_coated(&surface, &self.layers.at(i), wo, light, u)
+            } else {
+                let terms = PrincipledTerms::new(&surface, wo);
+                (terms.evaluate(wo, light), terms.sample(&surface, wo, u))
+            };
             self.value.put(i, evaluation.value);
             self.light_pdf.0[i] = evaluation.pdf;
-            let u = [self.u[0].0[i], self.u[1].0[i], self.u[2].0[i]];
-            let scattered = terms.sample(&surface, wo, u);
             self.wi.put(i, scattered.wi);
             self.weight.put(i, scattered.weight);
             self.pdf.0[i] = scattered.pdf;
@@ -132,4 +185,21 @@ impl PrincipledBatch {
     pub(crate) fn is_empty(&self) -> bool {
         self.pending.is_empty()
     }
+}
+
+/// The BSDF of a surface under a clearcoat towards a light, and its sample for the draws `u`.
+#[inline(always)]
+fn scatter_coated(
+    surface: &Surface,
+    layers: &SurfaceLayers,
+    wo: Vec3,
+    light: Vec3,
+    u: [f32; 3],
+) -> (Evaluation, Scatter) {
+    let terms = LayeredTerms::new(surface, layers, &PLAIN_AXES, wo);
+    // Along the surface nothing is scattered, with layers or without
+    let up = if light.z == 0.0 { wo } else { light };
+    let e = terms.evaluate(surface, layers, &PLAIN_AXES, wo, up);
+    let evaluation = if light.z == 0.0 { Evaluation { value: Vec3::ZERO, pdf: 0.0 } } else { e };
+    (evaluation, terms.sample(surface, layers, &PLAIN_AXES, wo, u))
 }

@@ -7,10 +7,10 @@ use lockstep_core::math::rng::{RayKey, SampleKey, pcg4d, uniform};
 use lockstep_core::math::vec3::normalize;
 use lockstep_core::scene::camera::Camera;
 use lockstep_core::scene::{
-    EnvironmentLight, IDENTITY, Material, MaterialKind, MeshData, PunctualLight, Scene, SceneBuilder, Sphere,
-    Vertex,
+    EnvironmentLight, IDENTITY, Layers, Material, MaterialKind, MeshData, PunctualLight, Scene, SceneBuilder,
+    Sphere, Vertex,
 };
-use lockstep_core::{Integrator, Sampler, Strategy};
+use lockstep_core::{Integrator, LayerSampling, Sampler, Strategy};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn random(i: u32, stream: u32) -> [f32; 4] {
@@ -30,6 +30,11 @@ fn builder() -> SceneBuilder {
 
 /// [`builder`] with lamps of another radiance.
 fn builder_with_lamps(radiance: Vec3) -> SceneBuilder {
+    builder_with(radiance, &[])
+}
+
+/// [`builder_with_lamps`] whose principled surfaces lie under these layers in turn, if any.
+fn builder_with(radiance: Vec3, layers: &[Layers]) -> SceneBuilder {
     let mut b = SceneBuilder::new("batch");
     let lamp = |flags: u32| Material { emission: radiance, flags, ..Material::BLACK };
     let materials = [
@@ -44,8 +49,13 @@ fn builder_with_lamps(radiance: Vec3) -> SceneBuilder {
         principled(0.0, 0.3, 0.6),
         Material { flags: Material::MULTISCATTER, ..principled(0.7, 0.9, 0.0) },
         Material { emission: radiance * 0.1, ..principled(0.9, 0.0, 1.0) },
-    ]
-    .map(|material| b.material(material));
+    ];
+    let mut under = layers.iter().cycle();
+    let materials = materials.map(|material| {
+        let is_principled = material.kind == MaterialKind::Principled as u32;
+        let layers = if is_principled { under.next().map_or(0, |&layers| b.layers(layers)) } else { 0 };
+        b.material(Material { layers, ..material })
+    });
     let mut soup = MeshData::default();
     for i in 0..120 {
         let (center, base) = (point(i, 0), soup.positions.len() as u32);
@@ -109,6 +119,7 @@ fn surviving(path: &PathState, continues: bool) -> Option<PathState> {
 struct Counts {
     diffuse: usize,
     principled: usize,
+    coated: usize,
     sky: usize,
     connected: usize,
     continuing: usize,
@@ -162,6 +173,7 @@ fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> Counts {
     Counts {
         diffuse: count(|batch| matches!(batch, HitBatch::Diffuse(..))),
         principled: count(|batch| batch == HitBatch::Principled),
+        coated: count(|batch| batch == HitBatch::Coated),
         sky: count(|batch| batch == HitBatch::Sky),
         connected: expected.iter().filter(|shaded| shaded.connection.is_some()).count(),
         continuing: expected.iter().filter(|shaded| shaded.continues).count(),
@@ -195,6 +207,41 @@ fn principled_surfaces_are_batched_under_every_light_and_sampler() {
         assert_eq!(counts.diffuse + counts.sky, 0, "diffuse batches sample one kind of light");
         assert!(counts.principled > 100 && counts.connected > 100 && counts.continuing > 100, "{counts:?}");
     }
+}
+
+#[test]
+fn surfaces_under_clearcoats_are_batched() {
+    let dim = Layers { specular: 0.3, specular_color: vec3(0.9, 0.5, 0.7), ..Layers::NONE };
+    let layers = [
+        Layers { clearcoat: 1.0, clearcoat_roughness: 0.1, ..Layers::NONE },
+        Layers { clearcoat: 0.6, clearcoat_roughness: 0.7, clearcoat_f0: 0.2, ..dim },
+        dim,
+        Layers { clearcoat: 0.8, ..Layers::NONE },
+    ];
+    let lamps = vec3(5.0, 4.0, 3.0);
+    for sky in [0.0, 0.3] {
+        let mut b = builder_with(lamps, &layers);
+        b.environment = EnvironmentLight::Constant(Vec3::splat(sky));
+        let scene = b.build().unwrap();
+        for (bounce, roulette_from) in [(0, None), (1, Some(1))] {
+            for sampler in Sampler::ALL {
+                let settings = Settings { sampler, roulette_from, seed: 77, ..Settings::default() };
+                let counts = shade_both(&scene, &settings, bounce);
+                assert!(counts.coated > 100 && counts.principled == 0, "{counts:?}");
+                assert!(counts.connected > 100 && counts.continuing > 100, "{counts:?}");
+            }
+        }
+        let tree = Settings { layers: LayerSampling::Tree, seed: 77, ..Settings::default() };
+        assert_eq!(shade_both(&scene, &tree, 1).coated, 0);
+    }
+    let others = [
+        Layers { sheen_color: Vec3::splat(0.5), ..layers[0] },
+        Layers { iridescence: 1.0, ..layers[0] },
+        Layers { anisotropy: 0.5, ..layers[0] },
+    ];
+    let scene = builder_with(lamps, &others).build().unwrap();
+    let counts = shade_both(&scene, &Settings { seed: 77, ..Settings::default() }, 1);
+    assert!(counts.coated == 0 && counts.connected > 100, "{counts:?}");
 }
 
 #[test]
@@ -246,7 +293,7 @@ fn other_integrators_and_nested_dielectrics_have_no_batches() {
     let batched = |scene: &Scene, integrator| {
         let settings = Settings { integrator, seed: 77, ..Settings::default() };
         let counts = shade_both(scene, &settings, 0);
-        counts.diffuse + counts.principled + counts.sky
+        counts.diffuse + counts.principled + counts.coated + counts.sky
     };
     let scene = builder().build().unwrap();
     assert!(batched(&scene, Integrator::Path) > 0);
