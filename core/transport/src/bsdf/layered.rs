@@ -369,31 +369,30 @@ pub fn evaluate_layered(
     wo: Vec3,
     wi: Vec3,
 ) -> Evaluation {
-    LayeredTerms::new(s, layers, axes, wo).evaluate(s, layers, axes, wo, wi)
+    LayeredTerms::new(s, layers, axes, wo).evaluate(wi)
 }
 
-/// The terms of scattering at a layered surface that depend on `wo` alone, computed once for surfaces that are both
-/// evaluated and sampled. All methods take the surface, layers, axes and `wo` that it was made of.
-pub(crate) struct LayeredTerms(Lobes);
+/// A layered surface that is seen from `wo`, with the terms of its lobes that depend on that direction alone: computed once
+/// for what it evaluates and samples.
+pub(crate) struct LayeredTerms<'a> {
+    s: &'a Surface,
+    layers: &'a SurfaceLayers,
+    axes: &'a LayerAxes,
+    wo: Vec3,
+    lobes: Lobes,
+}
 
-impl LayeredTerms {
+impl<'a> LayeredTerms<'a> {
     /// The terms of a surface that is seen from `wo`.
     #[inline(always)]
-    pub(crate) fn new(s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3) -> Self {
-        Self(Lobes::new(s, layers, axes, wo))
+    pub(crate) fn new(s: &'a Surface, layers: &'a SurfaceLayers, axes: &'a LayerAxes, wo: Vec3) -> Self {
+        Self { s, layers, axes, wo, lobes: Lobes::new(s, layers, axes, wo) }
     }
 
     /// [`evaluate_layered`] by these terms.
     #[inline(always)]
-    pub(crate) fn evaluate(
-        &self,
-        s: &Surface,
-        layers: &SurfaceLayers,
-        axes: &LayerAxes,
-        wo: Vec3,
-        wi: Vec3,
-    ) -> Evaluation {
-        let lobes = &self.0;
+    pub(crate) fn evaluate(&self, wi: Vec3) -> Evaluation {
+        let Self { s, layers, axes, wo, ref lobes } = *self;
         let (shapes, above) = (&lobes.shapes, &lobes.shapes.above);
         // A thin wall transmits as if it reflected to the other side
         let up = if wi.z > 0.0 { wi } else { vec3(wi.x, wi.y, -wi.z) };
@@ -437,16 +436,9 @@ impl LayeredTerms {
 
     /// Samples one lobe that scatters once, weighted by all of them.
     #[inline(always)]
-    pub(crate) fn sample(
-        &self,
-        s: &Surface,
-        layers: &SurfaceLayers,
-        axes: &LayerAxes,
-        wo: Vec3,
-        u: [f32; 3],
-    ) -> Scatter {
+    pub(crate) fn sample(&self, u: [f32; 3]) -> Scatter {
+        let Self { layers, axes, wo, ref lobes, .. } = *self;
         // Choose a lobe and sample it
-        let lobes = &self.0;
         let above_transmitted = lobes.p_cosine + lobes.p_transmitted;
         let wi = if u[0] < lobes.p_cosine {
             cosine_hemisphere(u[1], u[2])
@@ -463,13 +455,13 @@ impl LayeredTerms {
             let r = if coated { axes.out_of_coat(r) } else { r };
             if u[0] < above_transmitted { vec3(r.x, r.y, -r.z) } else { r }
         };
-        self.weighted(s, layers, axes, wo, wi)
+        self.weighted(wi)
     }
 
     /// A sampled direction, weighted by the density of all lobes.
     #[inline(always)]
-    fn weighted(&self, s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3, wi: Vec3) -> Scatter {
-        let e = self.evaluate(s, layers, axes, wo, wi);
+    fn weighted(&self, wi: Vec3) -> Scatter {
+        let e = self.evaluate(wi);
         if e.pdf > 0.0 { Scatter { wi, weight: e.value * (1.0 / e.pdf), pdf: e.pdf } } else { ABSORBED }
     }
 }
@@ -537,11 +529,11 @@ pub fn sample_layered(
     if s.multiscatter {
         let lobe = Recovered::new(&recovering_surface(s, layers), wo);
         if lobe.is_chosen(u[0]) {
-            return terms.weighted(s, layers, axes, wo, lobe.direction(u));
+            return terms.weighted(lobe.direction(u));
         }
         u[0] = lobe.rest_of(u[0]);
     }
-    terms.sample(s, layers, axes, wo, u)
+    terms.sample(u)
 }
 
 #[cfg(test)]

@@ -48,7 +48,8 @@ pub use surface::{Evaluation, MATCHED_INDEX, MIN_ALPHA, MIN_COSINE, SPECULAR_ROU
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::MaterialKind;
 use multiscatter::{Recovered, with_recovered};
-use surface::{ABSORBED, BLACK};
+use surface::ABSORBED;
+pub(crate) use surface::BLACK;
 
 /// BSDF times cosine, and the density with which [`sample`] chooses `wi`. Zero for specular surfaces.
 #[inline(always)]

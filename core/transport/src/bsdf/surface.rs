@@ -70,7 +70,7 @@ pub struct Evaluation {
 }
 
 /// Nothing is scattered.
-pub(super) const BLACK: Evaluation = Evaluation { value: Vec3::ZERO, pdf: 0.0 };
+pub(crate) const BLACK: Evaluation = Evaluation { value: Vec3::ZERO, pdf: 0.0 };
 
 /// A sampled direction.
 #[derive(Clone, Copy, Debug, PartialEq)]

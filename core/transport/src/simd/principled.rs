@@ -2,7 +2,7 @@
 //! Everything before (interactions, textures, lights) and after (MIS weights, rays) is done path by path.
 
 use crate::bsdf::{
-    Evaluation, LayerAxes, LayeredTerms, PrincipledTerms, Scatter, Surface, SurfaceLayers, ThinFilm,
+    BLACK, Evaluation, LayerAxes, LayeredTerms, PrincipledTerms, Scatter, Surface, SurfaceLayers, ThinFilm,
 };
 use crate::direct_light::{SampledLight, connect_to_light, sample_light};
 use crate::integrators::path::{Arrival, scatter};
@@ -197,9 +197,6 @@ fn scatter_coated(
     u: [f32; 3],
 ) -> (Evaluation, Scatter) {
     let terms = LayeredTerms::new(surface, layers, &PLAIN_AXES, wo);
-    // Along the surface nothing is scattered, with layers or without
-    let up = if light.z == 0.0 { wo } else { light };
-    let e = terms.evaluate(surface, layers, &PLAIN_AXES, wo, up);
-    let evaluation = if light.z == 0.0 { Evaluation { value: Vec3::ZERO, pdf: 0.0 } } else { e };
-    (evaluation, terms.sample(surface, layers, &PLAIN_AXES, wo, u))
+    let evaluation = if light.z == 0.0 { BLACK } else { terms.evaluate(light) };
+    (evaluation, terms.sample(u))
 }

@@ -72,3 +72,16 @@ impl PathDivergence<'_> {
 fn samples(pixels: u32, most: u32) -> u32 {
     (PATHS / pixels.max(1)).clamp(1, most)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::samples;
+    use crate::study::plan::Diagnosis;
+
+    #[test]
+    fn a_study_that_was_asked_for_a_diagnosis_compares_several_paths_of_a_pixel() {
+        let of = |diagnosis: Diagnosis, pixels| samples(pixels, diagnosis.most_samples());
+        assert_eq!(of(Diagnosis::FastBuilds, 320 * 240), 1);
+        assert_eq!([16, 320 * 240, u32::MAX].map(|pixels| of(Diagnosis::All, pixels)), [16, 3, 1]);
+    }
+}
