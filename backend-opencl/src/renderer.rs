@@ -166,7 +166,7 @@ impl OpenclDevice {
 const LARGE_IMAGE: u32 = 1 << 17;
 
 /// The features that programs of passes are built with, for a scene with these features and an image of this size. Compilers
-/// of CPUs take seconds for a program, more than it saves in a small image: these share two, one without layers and media.
+/// of CPUs take seconds for a program, more than it saves in a small image: these share three, by what scenes need.
 pub(crate) fn features_of_passes(
     device: DeviceType,
     features: KernelFeatures,

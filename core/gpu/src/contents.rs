@@ -78,6 +78,14 @@ impl Contents {
         vertex_colors: true,
     };
 
+    /// Materials without textures and white vertices, whatever their kinds and lights.
+    pub const PLAIN: Self = Self { material_textures: 0, vertex_colors: false, ..Self::ALL };
+
+    /// Whether [`Self::PLAIN`] has them all.
+    pub const fn is_plain(&self) -> bool {
+        self.material_textures == 0 && !self.vertex_colors
+    }
+
     /// The contents of a scene.
     pub fn of(scene: &SceneData) -> Self {
         let materials = || scene.materials.iter();

@@ -73,22 +73,33 @@ impl KernelFeatures {
         }
     }
 
-    /// Features that many scenes share: those of all scenes, for a scene with layers, media or rough surfaces that keep their
-    /// energy; for others all but these, which few scenes have and which cost every surface time.
+    /// Features that many scenes share. Those of all scenes, for a scene with layers, media or rough surfaces that keep their
+    /// energy. For others all but these, which few scenes have and which cost every surface time. Plain ones also do
+    /// without textures of materials, colours of vertices and instances.
     #[must_use]
     pub const fn shared(self) -> Self {
         let all = self.for_all_scenes();
         if self.layers || self.media || self.multiscatter {
             return all;
         }
-        Self {
+        let unlayered = Self {
             layers: false,
             iridescence: false,
             coat_normals: false,
             media: false,
             multiscatter: false,
             ..all
+        };
+        if !self.is_plain() {
+            return unlayered;
         }
+        Self { instances: false, contents: Contents::PLAIN, ..unlayered }
+    }
+
+    /// Whether path tracing meets neither instances nor contents beyond [`Contents::PLAIN`]. By other integrators few images
+    /// are rendered: compiling one more program would take more time than it saves.
+    const fn is_plain(&self) -> bool {
+        matches!(self.integrator, Integrator::Path) && !self.instances && self.contents.is_plain()
     }
 
     /// Whether shading is limited to few registers. What scenes without layers, media and priorities compute fits them
@@ -231,9 +242,6 @@ mod tests {
             of_one.for_all_scenes(),
             KernelFeatures { priorities: false, glass_layers: false, ..KernelFeatures::default() }
         );
-        assert_eq!(KernelFeatures { multiscatter: true, ..of_one }.shared(), of_one.for_all_scenes());
-        let plain = KernelFeatures { instances: true, spheres: true, alpha: true, ..none };
-        assert_eq!(of_one.shared(), plain, "neither layers nor media nor energy kept");
         let filmed = |builder: &mut SceneBuilder, _: &mut MeshData| {
             let layers = builder.layers(Layers { iridescence: 1.0, ..Layers::NONE });
             builder.material(Material { layers, ..Material::principled([0.5; 3], 0.0, 0.5) });
@@ -244,5 +252,33 @@ mod tests {
                 .material(Material { flags: Material::MULTISCATTER, ..Material::conductor([0.5; 3], 0.5) });
         };
         assert_eq!(features(keeping), KernelFeatures { multiscatter: true, ..none });
+    }
+
+    #[test]
+    fn programs_that_scenes_share_have_all_that_these_need_and_lack_what_few_have() {
+        let plain_scene = KernelFeatures::of(&one_triangle(|_, _| {}), &Settings::default());
+        let plain = plain_scene.shared();
+        assert_eq!(KernelFeatures { spheres: true, alpha: true, ..plain_scene }.shared(), plain);
+        assert_eq!(plain.contents, Contents::PLAIN);
+        assert!(plain.spheres && plain.alpha && !plain.instances && !plain.layers && !plain.media);
+        let unlayered = KernelFeatures { instances: true, contents: Contents::ALL, ..plain };
+        let textured = Contents { material_textures: 1, ..plain_scene.contents };
+        let colored = Contents { vertex_colors: true, ..plain_scene.contents };
+        for needs_more in [
+            KernelFeatures { instances: true, ..plain_scene },
+            KernelFeatures { contents: textured, ..plain_scene },
+            KernelFeatures { contents: colored, ..plain_scene },
+        ] {
+            assert_eq!(needs_more.shared(), unlayered);
+        }
+        let by_light = KernelFeatures { integrator: Integrator::Light, ..plain_scene };
+        assert_eq!(by_light.shared(), KernelFeatures { integrator: Integrator::Light, ..unlayered });
+        for of_few in [
+            KernelFeatures { layers: true, ..plain_scene },
+            KernelFeatures { media: true, ..plain_scene },
+            KernelFeatures { multiscatter: true, ..plain_scene },
+        ] {
+            assert_eq!(of_few.shared(), plain_scene.for_all_scenes());
+        }
     }
 }
