@@ -98,6 +98,7 @@ pub const CHECKS: &[Check] = &[
     check!(bidirectional::furnaces_are_white, []),
     check!(bidirectional::means_are_the_path_tracers, []),
     check!(layers::furnaces_are_at_most_white, []),
+    check!(layers::furnaces_of_surfaces_that_keep_all_light_are_white, []),
     check!(layers::films_are_the_references, [Need::Reference]),
     check!(layers::means_are_the_path_tracers, []),
     check!(layers::furnaces_by_a_tree_are_at_most_white, []),

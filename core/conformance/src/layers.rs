@@ -53,6 +53,30 @@ fn furnaces(subject: &Subject<'_>, by: LayerSampling, spp: u32) -> Checked {
     Ok(())
 }
 
+/// White furnace: below layers too, surfaces that keep all light are invisible.
+pub(crate) fn furnaces_of_surfaces_that_keep_all_light_are_white(subject: &Subject<'_>) -> Checked {
+    let keeping = |material| Material { flags: Material::MULTISCATTER, ..material };
+    let glass = Material::dielectric(1.5, 0.4);
+    let furnaces = white_layers().into_iter().flat_map(|(name, layers, _)| {
+        let opaque = [0.0, 1.0].map(|metallic| Material::principled([1.0; 3], metallic, 0.4));
+        let covers_glass = matches!(name, "clearcoat" | "iridescence");
+        opaque.into_iter().chain(covers_glass.then_some(glass)).map(move |material| (name, layers, material))
+    });
+    for (name, layers, material) in furnaces {
+        let scene = made(scenes::layered_furnace(keeping(material), layers))?;
+        let settings = Settings { width: 64, height: 64, bounces: 64, ..Settings::default() };
+        let (film, _) = render(subject.open()?.as_mut(), &scene, &settings, 64)?;
+        assert!(film.invalid.is_zero(), "{name}: {:?}", film.invalid);
+        let (found, kind, metallic) = (mean(&film), material.kind, material.metallic);
+        let off = (found - 1.0).abs();
+        assert!(
+            off < tolerances::FURNACE_MULTISCATTER,
+            "{name}, kind {kind}, metallic {metallic}: {found}, expected 1"
+        );
+    }
+    Ok(())
+}
+
 /// Films and recorded paths by one lobe of each vertex are the reference renderer's, to the bit. Without layers they are
 /// those of all lobes together, and other integrators refuse.
 pub(crate) fn films_by_a_tree_are_the_references(subject: &Subject<'_>) -> Checked {

@@ -4,7 +4,7 @@
 /// estimator is 3e-4.
 pub const FURNACE: f64 = 1e-3;
 /// Mean radiance against 1 of a furnace of rough surfaces with multiple scattering: the error of interpolating their missing
-/// albedo, which adds up as light crosses a ball of glass.
+/// albedo, which adds up as light crosses a ball of glass, and of their layers' albedos.
 pub const FURNACE_MULTISCATTER: f64 = 1e-2;
 /// How far above 1 a lossy material may appear in the furnace: three standard errors of its noise.
 pub const FURNACE_EXCESS: f64 = 1e-3;

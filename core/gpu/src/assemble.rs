@@ -11,7 +11,7 @@ use lockstep_core::math::{canary, sobol};
 use lockstep_core::{Integrator, MergeSums, Order, Sampler, Scheduling, Structure};
 
 /// Functions that all programs share, each header after those it needs.
-const HEADERS: [Header; 36] = [
+const HEADERS: [Header; 37] = [
     header!("abi.h"),
     header!("scene/contents.h"),
     header!("scene/scene.h"),
@@ -34,11 +34,12 @@ const HEADERS: [Header; 36] = [
     header!("bsdf/conductor.h"),
     header!("bsdf/dielectric.h"),
     header!("bsdf/layer.h"),
-    header!("bsdf/principled.h"),
     header!("bsdf/anisotropic.h"),
     header!("bsdf/sheen.h"),
     header!("bsdf/iridescence.h"),
     header!("bsdf/multiscatter.h"),
+    header!("bsdf/albedo_scaling.h"),
+    header!("bsdf/principled.h"),
     header!("bsdf/layered.h"),
     header!("bsdf/glass.h"),
     header!("bsdf/layer_tree.h"),

@@ -5,7 +5,7 @@ use crate::signatures::{Argument, SCENE_LEN, scene};
 use bytemuck::cast_slice;
 use lockstep_bvh::Bvh;
 use lockstep_core::scene::SceneData;
-use lockstep_core::scene::missing_albedo::{ALBEDOS, MISSING_FIRST};
+use lockstep_core::scene::albedos::{ALBEDOS, MISSING_FIRST};
 use lockstep_core::scene::texture::SRGB_TO_LINEAR;
 
 /// One array of the scene, copied to the device as it is.

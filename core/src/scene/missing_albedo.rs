@@ -9,8 +9,6 @@
 //! columns in a function of the cosine that keeps the loss of all roughnesses in place; the last column is the
 //! cosine-weighted mean of the row.
 
-use crate::scene::sheen_albedo::{SHEEN_ALBEDO, SHEEN_COSINES, SHEEN_ROUGHNESSES};
-
 /// Columns of cosines, evenly in their place from 0 to 1.
 pub const MISSING_COSINES: u32 = 24;
 /// Rows of a table: roughnesses.
@@ -34,18 +32,3 @@ const ENTRIES: usize = ((MISSING_METAL + 1) * MISSING_ROUGHNESSES * MISSING_ROW)
 /// Plane by plane, row by row.
 #[rustfmt::skip]
 pub static MISSING_ALBEDO: [u32; ENTRIES] = include!("missing_albedo.txt");
-
-/// The place of [`MISSING_ALBEDO`] in [`ALBEDOS`].
-pub const MISSING_FIRST: u32 = SHEEN_COSINES * SHEEN_ROUGHNESSES;
-
-/// All tables of albedos one after another, as devices read them.
-pub static ALBEDOS: [u32; MISSING_FIRST as usize + ENTRIES] = {
-    let mut all = [0; MISSING_FIRST as usize + ENTRIES];
-    let mut i = 0;
-    while i < all.len() {
-        let sheen = MISSING_FIRST as usize;
-        all[i] = if i < sheen { SHEEN_ALBEDO[i] } else { MISSING_ALBEDO[i - sheen] };
-        i += 1;
-    }
-    all
-};

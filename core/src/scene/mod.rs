@@ -3,12 +3,14 @@
 //! Loaders fill a [`SceneBuilder`]; its `build` checks every index and number once and derives what all
 //! backends need alike (light table, importance grid, bounds, hash). Backends may trust a [`Scene`].
 
+pub mod albedos;
 mod assemble;
 mod builder;
 pub mod camera;
 mod check;
 mod environment;
 mod image;
+pub mod layer_albedo;
 mod layers;
 mod lighting;
 mod mesh;

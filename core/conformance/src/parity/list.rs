@@ -164,9 +164,9 @@ fn surface_layers(x: In<'_>) -> (SurfaceLayers, LayerAxes) {
         clearcoat: x.f(17),
         clearcoat_roughness: x.f(18),
         clearcoat_f0: x.f(19),
-        iridescence: x.f(21),
+        iridescence: if x.u(8) & 64 != 0 { 0.0 } else { x.f(21) },
         film: ThinFilm { ior: 1.0 + x.f(22), thickness: 1000.0 * x.f(23) },
-        anisotropy: x.f(20),
+        anisotropy: if x.u(8) & 32 != 0 { 0.0 } else { x.f(20) },
         along: Vec3::ZERO,
         coat_normal: Vec3::ZERO,
     };
@@ -560,6 +560,17 @@ pub(super) const PROBES: &[ParityCase] = &[
         out.f(bsdf::missing_in_plane(x.u(0), x.f(1), x.f(2)));
         out.f(bsdf::mean_missing_in_plane(x.u(0), x.f(1)));
     }),
+    scene!(
+        "bsdf_albedo_scaling",
+        [Range(0.0, 1.0), Range(1e-4, 1.0), Range(1e-3, 1.0), Upper],
+        "ffff",
+        |_, x, out| {
+            out.f(bsdf::rising_albedo(x.f(0), x.f(1)));
+            out.f(bsdf::mean_rising_albedo(x.f(0)));
+            out.f(bsdf::charlie_albedo(x.f(0), x.f(1)));
+            out.f(bsdf::stretched_missing(x.f(0), x.f(2), [x.f(1), x.f(2)], x.v(3)));
+        }
+    ),
     scene!(
         "bsdf_multiscatter",
         surface_and::<5, 14>([Upper, Unit3, Unit, Unit, Unit]),

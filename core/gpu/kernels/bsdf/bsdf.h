@@ -39,13 +39,20 @@ LS_FN Scatter bsdf_sample_single(Surface s, Vec3 wo, float u0, float u1, float u
 }
 
 #ifdef LS_MULTISCATTER
+/* bsdf_evaluate_single of a surface that keeps the light which scatters more than once. */
+LS_FN Evaluation bsdf_evaluate_once(Surface s, Vec3 wo, Vec3 wi) {
+    if (s.kind == MATERIAL_PRINCIPLED) {
+        return bsdf_principled_evaluate_keeping(s, wo, wi);
+    }
+    return bsdf_evaluate_single(s, wo, wi);
+}
+
 /* bsdf_evaluate with light that scatters more than once, on a surface that is not specular. */
 LS_CALL Evaluation bsdf_evaluate_multiple(Surface s, Vec3 wo, Vec3 wi) {
-    Evaluation single = bsdf_evaluate_single(s, wo, wi);
     if (s.kind == MATERIAL_DIFFUSE) {
-        return single;
+        return bsdf_evaluate_single(s, wo, wi);
     }
-    return bsdf_with_recovered(s, wo, wi, 1.0f, single);
+    return bsdf_recovered_add(bsdf_recovered_new(s, wo), wi, 1.0f, bsdf_evaluate_once(s, wo, wi));
 }
 
 /* bsdf_sample with light that scatters more than once, on a surface that is not specular: one lobe, weighted by all. */
@@ -58,7 +65,7 @@ LS_CALL Scatter bsdf_sample_multiple(Surface s, Vec3 wo, float u0, float u1, flo
     Evaluation single;
     if (bsdf_recovered_is_chosen(lobe, u0)) {
         wi = bsdf_recovered_direction(lobe, u0, u1, u2);
-        single = bsdf_evaluate_single(s, wo, wi);
+        single = bsdf_evaluate_once(s, wo, wi);
     } else {
         /* The weight of the sample has more digits than its direction gives */
         Scatter scattered = bsdf_sample_single(s, wo, bsdf_recovered_rest_of(lobe, u0), u1, u2);
@@ -66,7 +73,11 @@ LS_CALL Scatter bsdf_sample_multiple(Surface s, Vec3 wo, float u0, float u1, flo
             return bsdf_absorbed();
         }
         wi = scattered.wi;
-        single = bsdf_evaluation(vec3_scale(scattered.weight, scattered.pdf), scattered.pdf);
+        if (s.kind == MATERIAL_PRINCIPLED) {
+            single = bsdf_principled_evaluate_keeping(s, wo, wi);
+        } else {
+            single = bsdf_evaluation(vec3_scale(scattered.weight, scattered.pdf), scattered.pdf);
+        }
     }
     Evaluation e = bsdf_recovered_add(lobe, wi, 1.0f, single);
     if (e.pdf > 0.0f) {

@@ -28,6 +28,11 @@ typedef struct {
     float eta;
     float alpha;
     Layer coat;
+#ifdef LS_MULTISCATTER
+    /* True where the surface keeps all light: layers are scaled by the albedos of `wo`. */
+    bool is_scaled;
+    LS_GLOBAL const u32 *albedos;
+#endif
     /* The share that the clearcoat lets through on the way out; all from inside. */
     float coat_out;
     /* The probability of choosing the clearcoat's lobe. */
@@ -44,15 +49,30 @@ typedef struct {
     float p_reflected;
 } Boundary;
 
+/* The share that the clearcoat lets through of a direction outside. */
+LS_FN float bsdf_glass_passed(Glass glass, SurfaceLayers layers, float cosine) {
+#ifdef LS_MULTISCATTER
+    if (glass.is_scaled) {
+        return bsdf_coat_scaling(glass.albedos, layers.clearcoat, layers.clearcoat_f0, layers.clearcoat_roughness,
+                                 cosine);
+    }
+#endif
+    return bsdf_coat_share(glass.coat, layers.clearcoat, layers.clearcoat_f0, cosine);
+}
+
 LS_FN Glass bsdf_glass_new(Surface s, SurfaceLayers layers, Vec3 wo) {
     Glass glass;
     glass.eta = bsdf_surface_relative_ior(s);
     glass.alpha = bsdf_surface_alpha(s);
     glass.coat = bsdf_layer_new(layers.clearcoat_roughness);
+#ifdef LS_MULTISCATTER
+    glass.is_scaled = s.multiscatter;
+    glass.albedos = s.albedos;
+#endif
     glass.coat_out = 1.0f;
     glass.p_coat = 0.0f;
     if (s.outside && layers.clearcoat > 0.0f) {
-        glass.coat_out = bsdf_coat_share(glass.coat, layers.clearcoat, layers.clearcoat_f0, wo.z);
+        glass.coat_out = bsdf_glass_passed(glass, layers, wo.z);
         float sum = 1.0f - glass.coat_out + glass.coat_out * vec3_luminance(s.base_color);
         float least = LEAST_SHARE * sum;
         glass.p_coat = LS_DIV(1.0f - glass.coat_out + least, sum + 2.0f * least);
@@ -60,19 +80,30 @@ LS_FN Glass bsdf_glass_new(Surface s, SurfaceLayers layers, Vec3 wo) {
     return glass;
 }
 
-/* The share that the clearcoat lets through of a direction outside. */
-LS_FN float bsdf_glass_passed(Glass glass, SurfaceLayers layers, float cosine) {
-    return bsdf_coat_share(glass.coat, layers.clearcoat, layers.clearcoat_f0, cosine);
-}
-
 /* The share that the clearcoat lets out of what a microfacet transmits of a direction inside. */
 LS_FN float bsdf_glass_let_out(Glass glass, SurfaceLayers layers, Vec3 from, Vec3 h) {
     return bsdf_glass_passed(glass, layers, math_max(-bsdf_refract(from, h, glass.eta).z, 0.0f));
 }
 
+#ifdef LS_MULTISCATTER
+/* True for a microfacet that reflects to the side of `wo` and transmits to the other. */
+LS_FN bool bsdf_glass_has_both_sides(Glass glass, Vec3 wo, Vec3 h) {
+    return bsdf_reflect(wo, h).z > 0.0f && bsdf_refract(wo, h, glass.eta).z < 0.0f;
+}
+#endif
+
 /* The boundary at the microfacet with the normal `h`. */
 LS_FN Boundary bsdf_glass_boundary(Glass glass, Surface s, SurfaceLayers layers, Vec3 wo, Vec3 h) {
     Boundary at;
+#ifdef LS_MULTISCATTER
+    if (glass.is_scaled && !bsdf_glass_has_both_sides(glass, wo, h)) {
+        float bare = bsdf_fresnel_dielectric(vec3_dot(wo, h), glass.eta);
+        at.reflected = vec3_splat(bare);
+        at.let_out = 1.0f;
+        at.p_reflected = bare;
+        return at;
+    }
+#endif
     at.reflected = bsdf_reflectance(s, layers, vec3_dot(wo, h));
     float mean = math_min((at.reflected.x + at.reflected.y + at.reflected.z) * 0.33333334f, 1.0f);
     at.let_out = s.outside || mean >= 1.0f ? 1.0f : bsdf_glass_let_out(glass, layers, wo, h);
@@ -85,17 +116,39 @@ LS_FN Vec3 bsdf_glass_given_back(Glass glass, Surface s, SurfaceLayers layers, B
     if (s.outside || at.let_out >= 1.0f) {
         return at.reflected;
     }
-    float back = 1.0f - math_max(at.let_out, bsdf_glass_let_out(glass, layers, wi, h));
+    float let_out = math_max(at.let_out, bsdf_glass_let_out(glass, layers, wi, h));
+#ifdef LS_MULTISCATTER
+    let_out = glass.is_scaled ? at.let_out : let_out;
+#endif
+    float back = 1.0f - let_out;
     return vec3_add(at.reflected, vec3_scale(vec3_sub(vec3_splat(1.0f), at.reflected), back));
 }
 
 /* The share that the clearcoat lets through of light between `wo` and `wi` that the glass reflects or transmits. */
 LS_FN float bsdf_glass_below(Glass glass, Surface s, SurfaceLayers layers, Vec3 wi) {
+#ifdef LS_MULTISCATTER
+    if (glass.is_scaled) {
+        return glass.coat_out;
+    }
+#endif
     if (s.outside) {
         return wi.z > 0.0f ? math_min(glass.coat_out, bsdf_glass_passed(glass, layers, wi.z)) : glass.coat_out;
     }
     return wi.z > 0.0f ? 1.0f : bsdf_glass_passed(glass, layers, -wi.z);
 }
+
+#ifdef LS_MULTISCATTER
+/* What a microfacet reflects, with its masking `g2`. What film and clearcoat reflect more than the bare boundary has the
+ * masking of the transmission that it is taken from. */
+LS_FN Vec3 bsdf_glass_masked(Glass glass, Vec3 reflected, float bare, Vec3 wo, Vec3 h, float g2) {
+    if (bare >= 1.0f) {
+        return vec3_scale(reflected, g2);
+    }
+    float of_transmission = bsdf_ggx_masking(wo, bsdf_refract(wo, h, glass.eta), glass.alpha).g2;
+    Vec3 more = vec3_add(vec3_scale(vec3_sub(reflected, vec3_splat(bare)), of_transmission), vec3_splat(bare * g2));
+    return vec3_new(math_max(more.x, 0.0f), math_max(more.y, 0.0f), math_max(more.z, 0.0f));
+}
+#endif
 
 /* Reflection by rough glass, below the clearcoat. */
 LS_FN Evaluation bsdf_glass_reflection(Glass glass, Surface s, SurfaceLayers layers, Vec3 wo, Vec3 wi) {
@@ -103,6 +156,14 @@ LS_FN Evaluation bsdf_glass_reflection(Glass glass, Surface s, SurfaceLayers lay
     Boundary at = bsdf_glass_boundary(glass, s, layers, wo, h);
     ReflectionTerms r = bsdf_reflection_terms(wo, wi, glass.alpha);
     Vec3 f = bsdf_glass_given_back(glass, s, layers, at, wi, h);
+#ifdef LS_MULTISCATTER
+    if (glass.is_scaled) {
+        float bare = bsdf_fresnel_dielectric(r.cosine, glass.eta);
+        Vec3 masked = bsdf_glass_masked(glass, f, bare, wo, h, r.g2);
+        return bsdf_evaluation(vec3_scale(vec3_mul(s.base_color, masked), r.d_over_4),
+                               at.p_reflected * r.d_over_4 * r.g1);
+    }
+#endif
     return bsdf_evaluation(vec3_scale(vec3_mul(s.base_color, f), r.d_over_4 * r.g2),
                            at.p_reflected * r.d_over_4 * r.g1);
 }
@@ -121,8 +182,13 @@ LS_FN Evaluation bsdf_glass_transmission(Glass glass, Surface s, SurfaceLayers l
     float root = cos_i + LS_DIV(cos_o, glass.eta);
     float common = LS_DIV(bsdf_ggx_d(h, glass.alpha) * cos_o * -cos_i, wo.z * root * root);
     Vec3 passed = vec3_mul(s.base_color, vec3_sub(vec3_splat(1.0f), at.reflected));
-    return bsdf_evaluation(vec3_scale(passed, LS_DIV(common * m.g2, glass.eta * glass.eta)),
-                           (1.0f - at.p_reflected) * common * m.g1);
+    Vec3 value = vec3_scale(passed, LS_DIV(common * m.g2, glass.eta * glass.eta));
+#ifdef LS_MULTISCATTER
+    if (glass.is_scaled) {
+        value = vec3_scale(value, at.let_out);
+    }
+#endif
+    return bsdf_evaluation(value, (1.0f - at.p_reflected) * common * m.g1);
 }
 
 /* The direction in which smooth glass reflects or transmits, and its weight below the clearcoat. */
@@ -138,8 +204,11 @@ LS_FN Scatter bsdf_glass_specular(Glass glass, Surface s, SurfaceLayers layers, 
     if (reflects) {
         f = vec3_scale(bsdf_glass_given_back(glass, s, layers, at, wi, h), LS_DIV(1.0f, at.p_reflected));
     } else {
-        f = vec3_scale(vec3_sub(vec3_splat(1.0f), at.reflected),
-                       LS_DIV(1.0f, (1.0f - at.p_reflected) * (glass.eta * glass.eta)));
+        float scale = LS_DIV(1.0f, (1.0f - at.p_reflected) * (glass.eta * glass.eta));
+#ifdef LS_MULTISCATTER
+        scale = glass.is_scaled ? scale * at.let_out : scale;
+#endif
+        f = vec3_scale(vec3_sub(vec3_splat(1.0f), at.reflected), scale);
     }
     Vec3 weight = vec3_scale(vec3_mul(s.base_color, f), bsdf_glass_below(glass, s, layers, wi));
     return bsdf_scatter(wi, weight, 0.0f);
@@ -153,8 +222,12 @@ LS_CALL Evaluation bsdf_evaluate_glass(Surface s, SurfaceLayers layers, Vec3 wo,
         Evaluation lobe = wi.z > 0.0f ? bsdf_glass_reflection(glass, s, layers, wo, wi)
                                       : bsdf_glass_transmission(glass, s, layers, wo, wi);
         float below = bsdf_glass_below(glass, s, layers, wi);
-        Evaluation single = bsdf_evaluation(vec3_scale(lobe.value, below), lobe.pdf);
-        e = bsdf_with_recovered(s, wo, wi, below, single);
+        e = bsdf_evaluation(vec3_scale(lobe.value, below), lobe.pdf);
+#ifdef LS_MULTISCATTER
+        if (s.multiscatter) {
+            e = bsdf_recovered_add(bsdf_recovered_new(s, wo), wi, glass.coat_out, e);
+        }
+#endif
         e.pdf = e.pdf * (1.0f - glass.p_coat);
     }
     /* Clearcoat */

@@ -24,27 +24,22 @@ LS_FN float bsdf_lobe_shapes_below_sheen(LayeredLobes l, Vec3 up) {
     return math_min(l.sheen_out, bsdf_above_sheen(l.above, up.z));
 }
 
-/* The specular lobe's Fresnel term at this cosine to a microfacet. */
-LS_FN Vec3 bsdf_lobe_shapes_fresnel(LayeredLobes l, SurfaceLayers layers, float cosine) {
-    Vec3 fresnel = bsdf_schlick_to(l.f0, l.f90, cosine);
-#ifdef LS_IRIDESCENCE
-    if (layers.iridescence > 0.0f) {
-        Vec3 of_film = bsdf_film_fresnel(layers.film, l.f0, l.envelope, cosine);
-        return vec3_lerp(fresnel, of_film, layers.iridescence);
-    }
-#endif
-    return fresnel;
-}
-
 /* The share of light that the specular lobe lets into a thin wall at this cosine to a microfacet. */
 LS_FN float bsdf_lobe_shapes_wall_share(LayeredLobes l, float cosine) {
     return 1.0f - vec3_max_component(bsdf_schlick_to(vec3_splat(l.above.f0), l.above.f90, cosine));
 }
 
 /* White sheen times the cosine, limited so that it is nowhere above its albedo. */
-LS_FN float bsdf_sheen_lobe(SurfaceLayers layers, Vec3 wo, Vec3 wi) {
+LS_FN float bsdf_sheen_lobe(Surface s, SurfaceLayers layers, Vec3 wo, Vec3 wi) {
     float limit = math_min(bsdf_sheen_limit(bsdf_sheen_albedo(layers.albedos, layers.sheen_roughness, wo.z)),
                            bsdf_sheen_limit(bsdf_sheen_albedo(layers.albedos, layers.sheen_roughness, wi.z)));
+#ifdef LS_MULTISCATTER
+    if (s.multiscatter) {
+        limit = bsdf_sheen_limit(bsdf_charlie_albedo(layers.albedos, layers.sheen_roughness, wo.z));
+    }
+#else
+    (void)s;
+#endif
     return bsdf_sheen_value(layers.sheen_roughness, wo, wi) * limit;
 }
 
@@ -70,6 +65,10 @@ typedef struct {
     float weight;
     /* The lobes, with the diffuse colour where that one is picked. */
     LayeredLobes shapes;
+#ifdef LS_MULTISCATTER
+    /* What reaches the lobes where the surface keeps all light. */
+    Scaling scaling;
+#endif
 } PickedLobe;
 
 /* The tree of a surface. Every lobe that there is has a share, even where its estimated albedo is zero. */
@@ -149,6 +148,12 @@ LS_CALL PickedLobe bsdf_picked_lobe_new(Surface s, SurfaceLayers layers, LayerAx
         float all_out = picked.shapes.coat_out * picked.shapes.sheen_out * bsdf_above_base(picked.shapes.above, wo.z);
         picked.shapes.diffuse = bsdf_lobe_shapes_diffuse(picked.shapes, s, all_out);
     }
+#ifdef LS_MULTISCATTER
+    if (s.multiscatter) {
+        picked.scaling = bsdf_scaling_new(s, layers, axes, wo);
+        picked.shapes.diffuse = picked.scaling.diffuse;
+    }
+#endif
     return picked;
 }
 
@@ -167,27 +172,35 @@ LS_FN Evaluation bsdf_picked_lobe_unweighted(PickedLobe picked, Surface s, Surfa
     float cosine_pdf = wi.z * MATH_INV_PI;
     if (lobe == LOBE_DIFFUSE) {
         float through = bsdf_above_all(picked.shapes.above, wi.z, bsdf_layer_axes_in_coat(axes, wi).z);
+#ifdef LS_MULTISCATTER
+        through = s.multiscatter ? 1.0f : through;
+#endif
         return bsdf_evaluation(vec3_scale(picked.shapes.diffuse, through * cosine_pdf), cosine_pdf);
     }
     /* A thin wall transmits as if it reflected to the other side */
     Vec3 up = leaves_below ? vec3_new(wi.x, wi.y, -wi.z) : wi;
     float coat = bsdf_lobe_shapes_below_coat(picked.shapes, axes, up);
-    if (lobe == LOBE_SHEEN) {
-        return bsdf_evaluation(vec3_scale(layers.sheen_color, bsdf_sheen_lobe(layers, wo, wi) * coat), cosine_pdf);
-    }
     float below = coat * bsdf_lobe_shapes_below_sheen(picked.shapes, up);
 #ifdef LS_MULTISCATTER
+    coat = s.multiscatter ? picked.scaling.coat : coat;
+    below = s.multiscatter ? picked.scaling.below : below;
     if (lobe == LOBE_RECOVERED_REFLECTED || lobe == LOBE_RECOVERED_TRANSMITTED) {
-        return bsdf_recovered_evaluate(bsdf_recovered_new(bsdf_recovering_surface(s, layers), wo), wi, below);
+        return bsdf_scaled_recovered(bsdf_recovering_surface(s, layers), wi, picked.scaling.missing, below);
     }
-#else
-    (void)s;
 #endif
+    if (lobe == LOBE_SHEEN) {
+        return bsdf_evaluation(vec3_scale(layers.sheen_color, bsdf_sheen_lobe(s, layers, wo, wi) * coat), cosine_pdf);
+    }
     ReflectionTerms r = bsdf_reflection_terms_anisotropic(bsdf_turned(wo, axes.along), bsdf_turned(up, axes.along),
                                                           picked.shapes.alpha);
     Vec3 color;
     if (leaves_below) {
         color = vec3_scale(picked.shapes.transmitted, bsdf_lobe_shapes_wall_share(picked.shapes, r.cosine));
+#ifdef LS_MULTISCATTER
+        if (s.multiscatter) {
+            color = bsdf_lobe_shapes_scaled_wall(picked.shapes, s, layers, r.cosine);
+        }
+#endif
     } else {
         color = bsdf_lobe_shapes_fresnel(picked.shapes, layers, r.cosine);
     }

@@ -253,15 +253,20 @@ LS_FN Surface bsdf_recovering_surface(Surface s, SurfaceLayers layers) {
     return s;
 }
 
+/* Reflectance at normal incidence of the dielectric part of the specular lobe. */
+LS_FN Vec3 bsdf_dielectric_f0(Surface s, SurfaceLayers layers) {
+    Vec3 tinted = vec3_scale(layers.specular_color, math_sqr(LS_DIV(s.ior - 1.0f, s.ior + 1.0f)));
+    Vec3 limited = vec3_new(math_min(tinted.x, 1.0f), math_min(tinted.y, 1.0f), math_min(tinted.z, 1.0f));
+    return vec3_scale(limited, layers.specular);
+}
+
 /* The lobes without their probabilities, and without the diffuse colour unless it is wanted, with the albedo of each for
  * `wo`. One function, and no struct of its own for these members: in another order ptxas spills 40 % more. */
 LS_FN LayeredLobes bsdf_lobe_shapes_new(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo, bool is_diffuse,
                                         LobeAlbedos *w) {
     LayeredLobes l;
     /* Colours of the lobes */
-    Vec3 tinted = vec3_scale(layers.specular_color, math_sqr(LS_DIV(s.ior - 1.0f, s.ior + 1.0f)));
-    Vec3 limited = vec3_new(math_min(tinted.x, 1.0f), math_min(tinted.y, 1.0f), math_min(tinted.z, 1.0f));
-    Vec3 dielectric = vec3_scale(limited, layers.specular);
+    Vec3 dielectric = bsdf_dielectric_f0(s, layers);
     l.f0 = vec3_lerp(dielectric, s.base_color, s.metallic);
     l.f90 = layers.specular + (1.0f - layers.specular) * s.metallic;
     Vec3 body = vec3_scale(s.base_color, 1.0f - s.metallic);
@@ -306,6 +311,149 @@ LS_FN LayeredLobes bsdf_lobe_shapes_new(Surface s, SurfaceLayers layers, LayerAx
     w->transmitted = vec3_luminance(l.transmitted) * all_out;
     return l;
 }
+
+/* The specular lobe's Fresnel term at this cosine to a microfacet. */
+LS_FN Vec3 bsdf_lobe_shapes_fresnel(LayeredLobes l, SurfaceLayers layers, float cosine) {
+    Vec3 fresnel = bsdf_schlick_to(l.f0, l.f90, cosine);
+#ifdef LS_IRIDESCENCE
+    if (layers.iridescence > 0.0f) {
+        Vec3 of_film = bsdf_film_fresnel(layers.film, l.f0, l.envelope, cosine);
+        return vec3_lerp(fresnel, of_film, layers.iridescence);
+    }
+#endif
+    return fresnel;
+}
+
+#ifdef LS_MULTISCATTER
+
+/* The specular lobe: reflectances, film and microfacets. */
+typedef struct {
+    Vec3 f0;
+    float f90;
+    Vec2 alpha;
+#ifdef LS_IRIDESCENCE
+    float iridescence;
+    ThinFilm film;
+    Vec3 envelope;
+#endif
+} SpecularLobe;
+
+/* The mean of the specular lobe's Fresnel term over the microfacets that are seen from `wo` and reflect to an unmasked
+ * direction. Isotropic microfacets, whose `wo` must have no y, take half a turn. */
+LS_CALL Vec3 bsdf_mean_fresnel(SpecularLobe l, Vec3 wo) {
+    u32 steps = l.alpha.x == l.alpha.y ? 16u : 32u;
+    float masked = 1.0f + bsdf_ggx_lambda_anisotropic(wo, l.alpha);
+    Vec3 sum = vec3_splat(0.0f);
+    float all = 0.0f;
+    for (u32 i = 0u; i < steps; i++) {
+        u32 node = i & 3u;
+        float turns = ((float)(i >> 2u) + 0.5f) * 0.125f;
+        Vec3 h = bsdf_ggx_sample_anisotropic(wo, l.alpha, bsdf_gauss_node(node), turns);
+        Vec3 wi = bsdf_reflect(wo, h);
+        if (wi.z > 0.0f) {
+            float unmasked = LS_DIV(masked, masked + bsdf_ggx_lambda_anisotropic(wi, l.alpha));
+            float share = bsdf_gauss_weight(node) * unmasked;
+            float cosine = vec3_dot(wo, h);
+            Vec3 fresnel = bsdf_schlick_to(l.f0, l.f90, cosine);
+#ifdef LS_IRIDESCENCE
+            if (l.iridescence > 0.0f) {
+                Vec3 of_film = bsdf_film_fresnel(l.film, l.f0, l.envelope, cosine);
+                fresnel = vec3_lerp(fresnel, of_film, l.iridescence);
+            }
+#endif
+            sum = vec3_add(sum, vec3_scale(fresnel, share));
+            all = all + share;
+        }
+    }
+    return all > 0.0f ? vec3_scale(sum, LS_DIV(1.0f, all)) : vec3_splat(0.0f);
+}
+
+/* One channel of bsdf_body_share. */
+LS_FN float bsdf_body_channel(float metallic, float dielectric, float f0) {
+    return f0 < 1.0f ? LS_DIV((1.0f - metallic) * (1.0f - dielectric), 1.0f - f0) : 0.0f;
+}
+
+/* The base colour's share of what microfacets transmit: the dielectric's part of what metal and dielectric do not
+ * reflect. */
+LS_FN Vec3 bsdf_body_share(Surface s, Vec3 dielectric, Vec3 f0) {
+    return vec3_new(bsdf_body_channel(s.metallic, dielectric.x, f0.x), bsdf_body_channel(s.metallic, dielectric.y, f0.y),
+                    bsdf_body_channel(s.metallic, dielectric.z, f0.z));
+}
+
+/* What reaches the lobes of a surface that keeps all light, seen from one direction. */
+typedef struct {
+    /* The share that the clearcoat lets through. */
+    float coat;
+    /* The share that clearcoat and sheen let through. */
+    float below;
+    /* The share that the specular lobe's microfacets lose. */
+    float missing;
+    /* The diffuse colour, as seen through all that lies above. */
+    Vec3 diffuse;
+} Scaling;
+
+LS_FN Scaling bsdf_scaling_new(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo) {
+    Scaling k;
+    SpecularLobe l;
+    Vec3 dielectric = bsdf_dielectric_f0(s, layers);
+    l.f0 = vec3_lerp(dielectric, s.base_color, s.metallic);
+    l.f90 = layers.specular + (1.0f - layers.specular) * s.metallic;
+    l.alpha = bsdf_specular_alphas(s, layers);
+    /* Shares that layers let through */
+    float of_coat = bsdf_layer_axes_wo_in_coat(axes, wo).z;
+    k.coat =
+        bsdf_coat_scaling(s.albedos, layers.clearcoat, layers.clearcoat_f0, layers.clearcoat_roughness, of_coat);
+    k.below = k.coat * bsdf_sheen_scaling(s.albedos, vec3_max_component(layers.sheen_color), layers.sheen_roughness, wo.z);
+    /* Shares that microfacets lose and transmit */
+    Vec3 towards = bsdf_turned(wo, axes.along);
+    bool is_stretched = layers.anisotropy > 0.0f;
+    bool is_integrated = is_stretched;
+#ifdef LS_IRIDESCENCE
+    l.iridescence = layers.iridescence;
+    l.film = layers.film;
+    l.envelope = vec3_splat(0.0f);
+    if (layers.iridescence > 0.0f) {
+        is_integrated = true;
+        l.envelope = bsdf_film_envelope(layers.film, l.f0);
+    }
+#endif
+    if (is_stretched) {
+        k.missing = bsdf_stretched_missing(s.albedos, s.roughness, layers.anisotropy, l.alpha, towards);
+    } else {
+        k.missing = bsdf_missing_in_plane(s.albedos, MISSING_METAL, s.roughness, wo.z);
+    }
+    float kept = 1.0f - k.missing;
+    Vec3 transmitted;
+    if (is_integrated) {
+        Vec3 level = vec3_new(math_safe_sqrt(1.0f - wo.z * wo.z), 0.0f, wo.z);
+        Vec3 mean = bsdf_mean_fresnel(l, is_stretched ? towards : level);
+        transmitted = vec3_scale(vec3_sub(vec3_splat(1.0f), mean), kept);
+    } else {
+        float rising = bsdf_rising_albedo(s.albedos, s.roughness, wo.z);
+        transmitted = vec3_sub(vec3_splat(kept - l.f90 * rising), vec3_scale(l.f0, kept - rising));
+    }
+    /* The diffuse colour: a white base has the albedo of what microfacets lose and transmit */
+    Vec3 white =
+        vec3_add(vec3_splat((1.0f - s.metallic) * k.missing), vec3_mul(bsdf_body_share(s, dielectric, l.f0), transmitted));
+    k.diffuse = vec3_scale(vec3_mul(s.base_color, white), (1.0f - s.transmission) * k.below);
+    return k;
+}
+
+/* The colour of what the thin wall of a surface that keeps all light transmits at a microfacet with this cosine. */
+LS_FN Vec3 bsdf_lobe_shapes_scaled_wall(LayeredLobes l, Surface s, SurfaceLayers layers, float cosine) {
+    Vec3 fresnel = bsdf_lobe_shapes_fresnel(l, layers, cosine);
+    Vec3 body = vec3_mul(s.base_color, bsdf_body_share(s, bsdf_dielectric_f0(s, layers), l.f0));
+    return vec3_scale(vec3_mul(body, vec3_sub(vec3_splat(1.0f), fresnel)), s.transmission);
+}
+
+/* Adds light that scatters more than once to lobes that scatter once. */
+LS_CALL Evaluation bsdf_scaling_add(Scaling k, Surface s, SurfaceLayers layers, Vec3 wo, Vec3 wi, Evaluation single) {
+    Surface recovering = bsdf_recovering_surface(s, layers);
+    Evaluation own = bsdf_scaled_recovered(recovering, wi, k.missing, k.below);
+    return bsdf_recovered_add_own(bsdf_recovered_new(recovering, wo), wi, own, single);
+}
+
+#endif
 
 LS_CALL LayeredLobes bsdf_lobes_new(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo) {
     LobeAlbedos w;
@@ -363,9 +511,52 @@ LS_FN Vec3 bsdf_specular_reflection(LayeredLobes l, LayerAxes axes, Vec3 wo, flo
     return bsdf_reflect(wo, bsdf_turned_back(h, axes.along));
 }
 
+#ifdef LS_MULTISCATTER
+/* bsdf_evaluate_layered of a surface that keeps all light. */
+LS_CALL Evaluation bsdf_evaluate_scaled(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo, Vec3 wi) {
+    Scaling k = bsdf_scaling_new(s, layers, axes, wo);
+    LayeredLobes l = bsdf_lobes_new(s, layers, axes, wo);
+    /* A thin wall transmits as if it reflected to the other side */
+    Vec3 up = wi.z > 0.0f ? wi : vec3_new(wi.x, wi.y, -wi.z);
+    ReflectionTerms r =
+        bsdf_reflection_terms_anisotropic(bsdf_turned(wo, axes.along), bsdf_turned(up, axes.along), l.alpha);
+    /* A tilted clearcoat reflects below the surface's horizon too */
+    CoatLobe coat = bsdf_coat_lobe(l.above, layers, axes, wo, wi);
+    float pdf = l.p_coat * coat.pdf;
+    Vec3 value;
+    if (wi.z <= 0.0f) {
+        value = vec3_scale(bsdf_lobe_shapes_scaled_wall(l, s, layers, r.cosine), r.d_over_4 * r.g2 * k.below);
+        pdf = l.p_transmitted * (r.d_over_4 * r.g1) + pdf;
+    } else {
+        /* Specular and diffuse lobe */
+        float cosine_pdf = wi.z * MATH_INV_PI;
+        Vec3 specular = vec3_scale(bsdf_lobe_shapes_fresnel(l, layers, r.cosine), r.d_over_4 * r.g2 * k.below);
+        value = vec3_add(specular, vec3_scale(k.diffuse, cosine_pdf));
+        pdf = l.p_specular * (r.d_over_4 * r.g1) + l.p_cosine * cosine_pdf + pdf;
+        /* Sheen */
+        if (l.above.sheen > 0.0f) {
+            float limit = bsdf_sheen_limit(bsdf_charlie_albedo(layers.albedos, layers.sheen_roughness, wo.z));
+            float sheen = bsdf_sheen_value(layers.sheen_roughness, wo, wi) * limit * k.coat;
+            value = vec3_add(value, vec3_scale(layers.sheen_color, sheen));
+        }
+        value = vec3_add(value, vec3_splat(coat.reflected));
+    }
+    Evaluation all = bsdf_scaling_add(k, s, layers, wo, wi, bsdf_evaluation(value, pdf));
+    if (wi.z <= 0.0f && bsdf_layer_axes_is_of_coat_alone(axes, wi)) {
+        all.value = vec3_splat(coat.reflected);
+    }
+    return all;
+}
+#endif
+
 /* BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`. The clearcoat's cosine is that to
  * its own normal. */
 LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerAxes axes, Vec3 wo, Vec3 wi) {
+#ifdef LS_MULTISCATTER
+    if (s.multiscatter) {
+        return bsdf_evaluate_scaled(s, layers, axes, wo, wi);
+    }
+#endif
     LayeredLobes l = bsdf_lobes_new(s, layers, axes, wo);
     /* A thin wall transmits as if it reflected to the other side */
     Vec3 up = wi.z > 0.0f ? wi : vec3_new(wi.x, wi.y, -wi.z);
@@ -381,7 +572,7 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerA
         /* A tilted clearcoat reflects below the surface's horizon too */
         CoatLobe beneath = bsdf_coat_lobe(l.above, layers, axes, wo, wi);
         transmitted.pdf = transmitted.pdf + l.p_coat * beneath.pdf;
-        Evaluation all = bsdf_with_recovered(bsdf_recovering_surface(s, layers), wo, wi, below, transmitted);
+        Evaluation all = transmitted;
         if (bsdf_layer_axes_is_of_coat_alone(axes, wi)) {
             all.value = vec3_splat(beneath.reflected);
         }
@@ -414,7 +605,7 @@ LS_CALL Evaluation bsdf_evaluate_layered(Surface s, SurfaceLayers layers, LayerA
         value = vec3_add(value, vec3_splat(c.reflected));
         pdf = pdf + l.p_coat * c.pdf;
     }
-    return bsdf_with_recovered(bsdf_recovering_surface(s, layers), wo, wi, below, bsdf_evaluation(value, pdf));
+    return bsdf_evaluation(value, pdf);
 }
 
 /* A sampled direction, weighted by the density of all lobes. */

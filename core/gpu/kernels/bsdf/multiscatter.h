@@ -35,9 +35,9 @@ typedef struct {
     float p_transmitted;
 } Recovered;
 
-/* The place of a roughness among the rows of the table. */
-LS_FN float bsdf_missing_row(float roughness) {
-    return math_saturate((roughness - SMOOTHEST_ROUGH) * 1.0309278f) * (float)(MISSING_ROUGHNESSES - 1u);
+/* The place of a roughness among the `count` rows of a table. */
+LS_FN float bsdf_missing_row(float roughness, u32 count) {
+    return math_saturate((roughness - SMOOTHEST_ROUGH) * 1.0309278f) * (float)(count - 1u);
 }
 
 /* The place of a cosine among the columns. */
@@ -63,8 +63,8 @@ LS_FN float bsdf_missing_entry(LS_GLOBAL const u32 *albedos, u32 i) {
 }
 
 /* The share of light that one plane of the table loses: bilinear between its entries. */
-LS_FN float bsdf_missing_in_plane(LS_GLOBAL const u32 *albedos, u32 plane, float roughness, float cosine) {
-    MissingStep row = bsdf_missing_step(bsdf_missing_row(roughness), MISSING_ROUGHNESSES);
+LS_CALL float bsdf_missing_in_plane(LS_GLOBAL const u32 *albedos, u32 plane, float roughness, float cosine) {
+    MissingStep row = bsdf_missing_step(bsdf_missing_row(roughness, MISSING_ROUGHNESSES), MISSING_ROUGHNESSES);
     MissingStep column = bsdf_missing_step(bsdf_missing_column(roughness, cosine), MISSING_COSINES);
     float fx = column.share;
     float fy = row.share;
@@ -79,7 +79,7 @@ LS_FN float bsdf_missing_in_plane(LS_GLOBAL const u32 *albedos, u32 plane, float
 
 /* The cosine-weighted mean of bsdf_missing_in_plane over the hemisphere. */
 LS_FN float bsdf_mean_missing_in_plane(LS_GLOBAL const u32 *albedos, u32 plane, float roughness) {
-    MissingStep row = bsdf_missing_step(bsdf_missing_row(roughness), MISSING_ROUGHNESSES);
+    MissingStep row = bsdf_missing_step(bsdf_missing_row(roughness, MISSING_ROUGHNESSES), MISSING_ROUGHNESSES);
     u32 first = (plane * MISSING_ROUGHNESSES + row.first) * MISSING_ROW + MISSING_COSINES;
     float near_row = bsdf_missing_entry(albedos, first);
     float far_row = bsdf_missing_entry(albedos, first + MISSING_ROW);
@@ -112,7 +112,7 @@ LS_FN float bsdf_planes_missing(LS_GLOBAL const u32 *albedos, Planes planes, flo
 }
 
 /* Cosine-weighted mean of bsdf_planes_missing. */
-LS_FN float bsdf_planes_mean(LS_GLOBAL const u32 *albedos, Planes planes, float roughness) {
+LS_CALL float bsdf_planes_mean(LS_GLOBAL const u32 *albedos, Planes planes, float roughness) {
     float near_plane = bsdf_mean_missing_in_plane(albedos, planes.first, roughness);
     if (planes.share > 0.0f) {
         float far_plane = bsdf_mean_missing_in_plane(albedos, planes.first + 1u, roughness);
@@ -144,8 +144,25 @@ LS_FN Vec3 bsdf_metal_color(Vec3 f0, float missing) {
                     bsdf_metal_channel(f.z, missing));
 }
 
+/* Colours of a principled surface's light that scatters more than once: of reflection, and the share of the base colour
+ * that a thin wall transmits. */
+typedef struct {
+    Vec3 reflected;
+    float through_wall;
+} PrincipledColors;
+
+LS_FN PrincipledColors bsdf_principled_colors(Surface s, float mean) {
+    float wall = (1.0f - s.metallic) * s.transmission;
+    float from_wall = (20.0f * math_sqr(LS_DIV(s.ior - 1.0f, s.ior + 1.0f)) + 1.0f) * 0.04761905f;
+    Vec3 of_metal = vec3_scale(bsdf_metal_color(s.base_color, mean), s.metallic);
+    PrincipledColors colors;
+    colors.reflected = vec3_add(of_metal, vec3_splat(wall * from_wall));
+    colors.through_wall = wall * (1.0f - from_wall);
+    return colors;
+}
+
 /* The lobe of a surface that is not specular, for light that leaves by `wo`. */
-LS_CALL Recovered bsdf_recovered_new(Surface s, Vec3 wo) {
+LS_FN Recovered bsdf_recovered_new(Surface s, Vec3 wo) {
     Recovered l;
     l.albedos = s.albedos;
     l.roughness = s.roughness;
@@ -175,11 +192,9 @@ LS_CALL Recovered bsdf_recovered_new(Surface s, Vec3 wo) {
         w_single = vec3_luminance(bsdf_mean_schlick(s.base_color)) * (1.0f - missing);
     } else {
         float wall = (1.0f - s.metallic) * s.transmission;
-        float from_wall =
-            (20.0f * math_sqr(LS_DIV(s.ior - 1.0f, s.ior + 1.0f)) + 1.0f) * 0.04761905f;
-        Vec3 of_metal = vec3_scale(bsdf_metal_color(s.base_color, mean), s.metallic);
-        l.reflected = vec3_scale(vec3_add(of_metal, vec3_splat(wall * from_wall)), share);
-        l.transmitted = vec3_scale(s.base_color, wall * (1.0f - from_wall) * share);
+        PrincipledColors colors = bsdf_principled_colors(s, mean);
+        l.reflected = vec3_scale(colors.reflected, share);
+        l.transmitted = vec3_scale(s.base_color, colors.through_wall * share);
         w_transmitted = vec3_luminance(l.transmitted) * mean;
         w_single = 1.0f - (s.metallic + wall) * missing;
     }
@@ -213,11 +228,15 @@ LS_FN float bsdf_recovered_once(Recovered l) {
     return 1.0f - (l.p_reflected + l.p_transmitted);
 }
 
-/* Adds the lobe, of which the layers above let the share `below` through, to those that scatter once. */
-LS_FN Evaluation bsdf_recovered_add(Recovered l, Vec3 wi, float below, Evaluation single) {
-    Evaluation own = bsdf_recovered_evaluate(l, wi, below);
+/* Adds the lobe's `own` value and density to those of the lobes that scatter once. */
+LS_FN Evaluation bsdf_recovered_add_own(Recovered l, Vec3 wi, Evaluation own, Evaluation single) {
     float p = bsdf_recovered_probability(l, wi.z > 0.0f);
     return bsdf_evaluation(vec3_add(single.value, own.value), single.pdf * bsdf_recovered_once(l) + p * own.pdf);
+}
+
+/* Adds the lobe, of which the layers above let the share `below` through, to those that scatter once. */
+LS_FN Evaluation bsdf_recovered_add(Recovered l, Vec3 wi, float below, Evaluation single) {
+    return bsdf_recovered_add_own(l, wi, bsdf_recovered_evaluate(l, wi, below), single);
 }
 
 /* True where a draw chooses this lobe. */
@@ -242,24 +261,15 @@ LS_FN float bsdf_recovered_rest_of(Recovered l, float u) {
     return math_clamp(LS_DIV(u - p, 1.0f - p), 0.0f, 0.99999994f);
 }
 
-/* Lobes that scatter once, with this one where the surface has it; `below` is the share that layers above let
- * through. */
-LS_FN Evaluation bsdf_with_recovered(Surface s, Vec3 wo, Vec3 wi, float below, Evaluation single) {
-    if (s.multiscatter) {
-        return bsdf_recovered_add(bsdf_recovered_new(s, wo), wi, below, single);
-    }
-    return single;
-}
-
-#else
-
-/* No surface has the lobe. */
-LS_FN Evaluation bsdf_with_recovered(Surface s, Vec3 wo, Vec3 wi, float below, Evaluation single) {
-    (void)s;
-    (void)wo;
-    (void)wi;
-    (void)below;
-    return single;
+/* The lobe of a principled surface below layers, whose microfacets lose the share `missing` of the light from `wo` and to
+ * whose `wo` layers let the share `below` through: it depends on `wi` by the cosine alone. */
+LS_FN Evaluation bsdf_scaled_recovered(Surface s, Vec3 wi, float missing, float below) {
+    bool up = wi.z > 0.0f;
+    PrincipledColors colors =
+        bsdf_principled_colors(s, bsdf_mean_missing_in_plane(s.albedos, MISSING_METAL, s.roughness));
+    Vec3 color = up ? colors.reflected : vec3_scale(s.base_color, colors.through_wall);
+    float cosine_pdf = (up ? wi.z : -wi.z) * MATH_INV_PI;
+    return bsdf_evaluation(vec3_scale(color, missing * cosine_pdf * below), cosine_pdf);
 }
 
 #endif

@@ -46,21 +46,47 @@ LS_FN ReflectionTerms bsdf_principled_terms(Surface s, Vec3 wo, Vec3 wi) {
     return bsdf_reflection_terms(wo, vec3_new(wi.x, wi.y, LS_ABS(wi.z)), bsdf_surface_alpha(s));
 }
 
-/* BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`, for its bsdf_principled_terms. */
-LS_FN Evaluation bsdf_principled_evaluate(Lobes l, Vec3 wi, ReflectionTerms r) {
-    /* Reflection: specular and diffuse lobe */
-    if (wi.z > 0.0f) {
-        float below = 1.0f - bsdf_layer_albedo(l.layer, l.f0_dielectric, wi.z);
-        Vec3 specular = vec3_scale(bsdf_schlick(l.f0, r.cosine), r.d_over_4 * r.g2);
-        float cosine_pdf = wi.z * MATH_INV_PI;
-        return bsdf_evaluation(vec3_add(specular, vec3_scale(l.diffuse, below * cosine_pdf)),
-                               l.p_specular * (r.d_over_4 * r.g1) + l.p_diffuse * cosine_pdf);
-    }
-    /* Transmission */
+/* Specular and diffuse lobe, where the layer lets the share `below` of the light from `wi` through. */
+LS_FN Evaluation bsdf_principled_reflection(Lobes l, float below, Vec3 wi, ReflectionTerms r) {
+    Vec3 specular = vec3_scale(bsdf_schlick(l.f0, r.cosine), r.d_over_4 * r.g2);
+    float cosine_pdf = wi.z * MATH_INV_PI;
+    return bsdf_evaluation(vec3_add(specular, vec3_scale(l.diffuse, below * cosine_pdf)),
+                           l.p_specular * (r.d_over_4 * r.g1) + l.p_diffuse * cosine_pdf);
+}
+
+/* Transmission by a thin wall. */
+LS_FN Evaluation bsdf_principled_transmission(Lobes l, ReflectionTerms r) {
     float through = 1.0f - bsdf_schlick_scalar(l.f0_dielectric, r.cosine);
     return bsdf_evaluation(vec3_scale(l.transmitted, through * r.d_over_4 * r.g2),
                            l.p_transmitted * (r.d_over_4 * r.g1));
 }
+
+/* BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`, for its bsdf_principled_terms. */
+LS_FN Evaluation bsdf_principled_evaluate(Lobes l, Vec3 wi, ReflectionTerms r) {
+    if (wi.z > 0.0f) {
+        float below = 1.0f - bsdf_layer_albedo(l.layer, l.f0_dielectric, wi.z);
+        return bsdf_principled_reflection(l, below, wi, r);
+    }
+    return bsdf_principled_transmission(l, r);
+}
+
+#ifdef LS_MULTISCATTER
+/* bsdf_principled_evaluate of a surface that keeps the light which scatters more than once: its layer's albedos are those
+ * of tables. */
+LS_FN Evaluation bsdf_principled_evaluate_keeping(Surface s, Vec3 wo, Vec3 wi) {
+    Lobes l = bsdf_principled_lobes_new(s, wo);
+    ReflectionTerms r = bsdf_principled_terms(s, wo, wi);
+    if (wi.z <= 0.0f) {
+        return bsdf_principled_transmission(l, r);
+    }
+    float below_out = 1.0f - bsdf_schlick_albedo(s.albedos, l.f0_dielectric, s.roughness, wo.z);
+    float mean = 1.0f - bsdf_mean_schlick_albedo(s.albedos, l.f0_dielectric, s.roughness);
+    float white = LS_DIV(below_out, mean);
+    l.diffuse = vec3_scale(s.base_color, (1.0f - s.metallic) * (1.0f - s.transmission) * white);
+    float below = 1.0f - bsdf_schlick_albedo(s.albedos, l.f0_dielectric, s.roughness, wi.z);
+    return bsdf_principled_reflection(l, below, wi, r);
+}
+#endif
 
 /* Samples one lobe, weighted by all of them. */
 LS_FN Scatter bsdf_principled_sample(Surface s, Vec3 wo, float u0, float u1, float u2) {

@@ -666,6 +666,16 @@ LS_SCENE_PROBE(bsdf_missing, 3, 2) {
     OUT_F(1, bsdf_mean_missing_in_plane(scene.albedos, IN_U(0), IN_F(1)));
 }
 
+LS_SCENE_PROBE(bsdf_albedo_scaling, 6, 4) {
+    OUT_F(0, bsdf_rising_albedo(scene.albedos, IN_F(0), IN_F(1)));
+    OUT_F(1, bsdf_mean_rising_albedo(scene.albedos, IN_F(0)));
+    OUT_F(2, bsdf_charlie_albedo(scene.albedos, IN_F(0), IN_F(1)));
+    Vec2 alpha;
+    alpha.x = IN_F(1);
+    alpha.y = IN_F(2);
+    OUT_F(3, bsdf_stretched_missing(scene.albedos, IN_F(0), IN_F(2), alpha, IN_V(3)));
+}
+
 LS_SCENE_PROBE(bsdf_multiscatter, 18, 12) {
     Surface s = probe_keeping_surface(scene, x);
     s.multiscatter = true;
@@ -705,8 +715,8 @@ LS_FN SurfaceLayers probe_layers(SceneRef scene, LS_GLOBAL const u32 *x) {
     l.clearcoat = IN_F(17);
     l.clearcoat_roughness = IN_F(18);
     l.clearcoat_f0 = IN_F(19);
-    l.anisotropy = IN_F(20);
-    l.iridescence = IN_F(21);
+    l.anisotropy = (IN_U(8) & 32u) != 0u ? 0.0f : IN_F(20);
+    l.iridescence = (IN_U(8) & 64u) != 0u ? 0.0f : IN_F(21);
     l.film.ior = 1.0f + IN_F(22);
     l.film.thickness = 1000.0f * IN_F(23);
     l.albedos = scene.albedos;

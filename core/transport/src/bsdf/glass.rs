@@ -11,8 +11,12 @@
 //! reflected it; of both directions' shares the smaller one counts. So both directions may be exchanged, and never more
 //! comes back than arrives.
 //!
+//! Glass that keeps all light scales what lies below the clearcoat by its albedo for `wo` alone ([`super::albedo_scaling`]).
+//! From inside it is as light as without layers.
+//!
 //! Smooth glass under a clearcoat is specular in part: light sampling finds the coat's lobe alone.
 
+use crate::bsdf::albedo_scaling::coat_scaling;
 use crate::bsdf::fresnel::{fresnel_dielectric, schlick_scalar};
 use crate::bsdf::iridescence::thin_film;
 use crate::bsdf::layer::Layer;
@@ -20,7 +24,7 @@ use crate::bsdf::layered::{LEAST_SHARE, SurfaceLayers, coat_alpha, coat_share};
 use crate::bsdf::microfacet::{
     ReflectionTerms, ggx_d, ggx_masking, ggx_sample, reflect, reflection_terms, refract,
 };
-use crate::bsdf::multiscatter::{Recovered, with_recovered};
+use crate::bsdf::multiscatter::Recovered;
 use crate::bsdf::surface::{ABSORBED, BLACK, Evaluation, Scatter, Surface};
 use lockstep_core::math::vec3::{Vec3, dot, lerp, luminance, normalize, vec3};
 use lockstep_core::math::{clamp, max, min, safe_sqrt, sqr};
@@ -46,6 +50,8 @@ struct Glass {
     eta: f32,
     alpha: f32,
     coat: Layer,
+    /// True where the surface keeps all light: layers are scaled by the albedos of `wo`.
+    is_scaled: bool,
     /// The share that the clearcoat lets through on the way out; all from inside.
     coat_out: f32,
     /// The probability of choosing the clearcoat's lobe.
@@ -65,20 +71,29 @@ struct Boundary {
 impl Glass {
     #[inline(always)]
     fn new(s: &Surface, layers: &SurfaceLayers, wo: Vec3) -> Self {
-        let coat = Layer::new(layers.clearcoat_roughness);
-        let (mut coat_out, mut p_coat) = (1.0, 0.0);
+        let mut glass = Self {
+            eta: s.relative_ior(),
+            alpha: s.alpha(),
+            coat: Layer::new(layers.clearcoat_roughness),
+            is_scaled: s.multiscatter,
+            coat_out: 1.0,
+            p_coat: 0.0,
+        };
         if s.outside && layers.clearcoat > 0.0 {
-            coat_out = coat_share(&coat, layers.clearcoat, layers.clearcoat_f0, wo.z);
-            let sum = 1.0 - coat_out + coat_out * luminance(s.base_color);
+            glass.coat_out = glass.passed(layers, wo.z);
+            let sum = 1.0 - glass.coat_out + glass.coat_out * luminance(s.base_color);
             let least = LEAST_SHARE * sum;
-            p_coat = (1.0 - coat_out + least) / (sum + 2.0 * least);
+            glass.p_coat = (1.0 - glass.coat_out + least) / (sum + 2.0 * least);
         }
-        Self { eta: s.relative_ior(), alpha: s.alpha(), coat, coat_out, p_coat }
+        glass
     }
 
     /// The share that the clearcoat lets through of a direction outside.
     #[inline(always)]
     fn passed(&self, layers: &SurfaceLayers, cosine: f32) -> f32 {
+        if self.is_scaled {
+            return coat_scaling(layers.clearcoat, layers.clearcoat_f0, layers.clearcoat_roughness, cosine);
+        }
         coat_share(&self.coat, layers.clearcoat, layers.clearcoat_f0, cosine)
     }
 
@@ -91,10 +106,21 @@ impl Glass {
     /// The boundary at the microfacet with the normal `h`.
     #[inline(always)]
     fn boundary(&self, s: &Surface, layers: &SurfaceLayers, wo: Vec3, h: Vec3) -> Boundary {
+        if self.is_scaled && !self.has_both_sides(wo, h) {
+            let bare = fresnel_dielectric(dot(wo, h), self.eta);
+            return Boundary { reflected: Vec3::splat(bare), let_out: 1.0, p_reflected: bare };
+        }
         let reflected = reflectance(s, layers, dot(wo, h));
         let mean = min((reflected.x + reflected.y + reflected.z) * 0.333_333_34, 1.0);
         let let_out = if s.outside || mean >= 1.0 { 1.0 } else { self.let_out(layers, wo, h) };
         Boundary { reflected, let_out, p_reflected: 1.0 - (1.0 - mean) * let_out }
+    }
+
+    /// True for a microfacet that reflects to the side of `wo` and transmits to the other. Others lose one of both, so there
+    /// layers cannot move light between them.
+    #[inline(always)]
+    fn has_both_sides(&self, wo: Vec3, h: Vec3) -> bool {
+        reflect(wo, h).z > 0.0 && refract(wo, h, self.eta).z < 0.0
     }
 
     /// Reflectance with what the clearcoat gives back of light from inside.
@@ -103,13 +129,17 @@ impl Glass {
         if s.outside || at.let_out >= 1.0 {
             return at.reflected;
         }
-        let back = 1.0 - max(at.let_out, self.let_out(layers, wi, h));
+        let let_out = if self.is_scaled { at.let_out } else { max(at.let_out, self.let_out(layers, wi, h)) };
+        let back = 1.0 - let_out;
         at.reflected + (Vec3::ONE - at.reflected) * back
     }
 
     /// The share that the clearcoat lets through of light between `wo` and `wi` that the glass reflects or transmits.
     #[inline(always)]
     fn below(&self, s: &Surface, layers: &SurfaceLayers, wi: Vec3) -> f32 {
+        if self.is_scaled {
+            return self.coat_out;
+        }
         if s.outside {
             return if wi.z > 0.0 { min(self.coat_out, self.passed(layers, wi.z)) } else { self.coat_out };
         }
@@ -121,9 +151,28 @@ impl Glass {
     fn reflection(&self, s: &Surface, layers: &SurfaceLayers, wo: Vec3, wi: Vec3) -> Evaluation {
         let h = normalize(wo + wi);
         let at = self.boundary(s, layers, wo, h);
-        let ReflectionTerms { d_over_4, g1, g2, .. } = reflection_terms(wo, wi, self.alpha);
+        let ReflectionTerms { d_over_4, g1, g2, cosine } = reflection_terms(wo, wi, self.alpha);
         let f = self.given_back(s, layers, &at, wi, h);
-        Evaluation { value: s.base_color * f * (d_over_4 * g2), pdf: at.p_reflected * d_over_4 * g1 }
+        let pdf = at.p_reflected * d_over_4 * g1;
+        if self.is_scaled {
+            let bare = fresnel_dielectric(cosine, self.eta);
+            let masked = self.masked(f, bare, wo, h, g2);
+            return Evaluation { value: s.base_color * masked * d_over_4, pdf };
+        }
+        Evaluation { value: s.base_color * f * (d_over_4 * g2), pdf }
+    }
+
+    /// What a microfacet reflects, with its masking `g2`. What film and clearcoat reflect more than the bare boundary, which
+    /// reflects the share `bare`, has the masking of the transmission that it is taken from: so layers change nothing of what
+    /// is lost.
+    #[inline(always)]
+    fn masked(&self, reflected: Vec3, bare: f32, wo: Vec3, h: Vec3, g2: f32) -> Vec3 {
+        if bare >= 1.0 {
+            return reflected * g2;
+        }
+        let (_, of_transmission) = ggx_masking(wo, refract(wo, h, self.eta), self.alpha);
+        let more = (reflected - Vec3::splat(bare)) * of_transmission + Vec3::splat(bare * g2);
+        vec3(max(more.x, 0.0), max(more.y, 0.0), max(more.z, 0.0))
     }
 
     /// Transmission by rough glass, below the clearcoat (Walter et al. 2007, equation 21, for radiance).
@@ -139,7 +188,10 @@ impl Glass {
         let (g1, g2) = ggx_masking(wo, wi, self.alpha);
         let root = cos_i + cos_o / self.eta;
         let common = ggx_d(h, self.alpha) * cos_o * -cos_i / (wo.z * root * root);
-        let value = s.base_color * (Vec3::ONE - at.reflected) * (common * g2 / (self.eta * self.eta));
+        let mut value = s.base_color * (Vec3::ONE - at.reflected) * (common * g2 / (self.eta * self.eta));
+        if self.is_scaled {
+            value = value * at.let_out;
+        }
         Evaluation { value, pdf: (1.0 - at.p_reflected) * common * g1 }
     }
 
@@ -156,7 +208,8 @@ impl Glass {
         let f = if reflects {
             self.given_back(s, layers, &at, wi, h) * (1.0 / at.p_reflected)
         } else {
-            (Vec3::ONE - at.reflected) * (1.0 / ((1.0 - at.p_reflected) * (self.eta * self.eta)))
+            let scale = 1.0 / ((1.0 - at.p_reflected) * (self.eta * self.eta));
+            (Vec3::ONE - at.reflected) * if self.is_scaled { scale * at.let_out } else { scale }
         };
         Scatter { wi, weight: s.base_color * f * self.below(s, layers, wi), pdf: 0.0 }
     }
@@ -175,7 +228,12 @@ pub fn evaluate_glass(s: &Surface, layers: &SurfaceLayers, wo: Vec3, wi: Vec3) -
         };
         let below = glass.below(s, layers, wi);
         let single = Evaluation { value: lobe.value * below, pdf: lobe.pdf };
-        e = with_recovered(s, wo, wi, below, single);
+        e = if s.multiscatter {
+            let more = Recovered::new(s, wo);
+            more.add(wi, glass.coat_out, single)
+        } else {
+            single
+        };
         e.pdf *= 1.0 - glass.p_coat;
     }
     // Clearcoat

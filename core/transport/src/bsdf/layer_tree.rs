@@ -8,8 +8,8 @@
 
 use crate::bsdf::anisotropic::{reflection_terms_anisotropic, turned};
 use crate::bsdf::layered::{
-    LEAST_SHARE, LayerAxes, LobeShapes, SurfaceLayers, coat_lobe, coat_reflection, recovering_surface,
-    sheen_lobe, specular_reflection,
+    LEAST_SHARE, LayerAxes, LobeShapes, Scaling, SurfaceLayers, coat_lobe, coat_reflection,
+    recovering_surface, sheen_lobe, specular_reflection,
 };
 use crate::bsdf::microfacet::ReflectionTerms;
 use crate::bsdf::multiscatter::Recovered;
@@ -115,6 +115,8 @@ pub struct PickedLobe {
     /// One over its probability; zero for a surface without any light.
     weight: f32,
     shapes: LobeShapes,
+    /// What reaches the lobes where the surface keeps all light.
+    scaling: Option<Scaling>,
     /// The diffuse colour where that lobe is picked.
     diffuse: Vec3,
 }
@@ -139,8 +141,13 @@ impl PickedLobe {
             }
         }
         let weight = if probability > 0.0 { 1.0 / probability } else { 0.0 };
-        let diffuse = if lobe == LayerLobe::Diffuse { shapes.diffuse(s, wo) } else { Vec3::ZERO };
-        Self { lobe, weight, shapes, diffuse }
+        let scaling = Scaling::new(s, layers, axes, &shapes, wo);
+        let diffuse = match &scaling {
+            _ if lobe != LayerLobe::Diffuse => Vec3::ZERO,
+            Some(scaling) => scaling.diffuse,
+            None => shapes.diffuse(s, wo),
+        };
+        Self { lobe, weight, shapes, scaling, diffuse }
     }
 
     /// The lobe.
@@ -192,26 +199,37 @@ impl PickedLobe {
         }
         let cosine_pdf = wi.z * INV_PI;
         if lobe == LayerLobe::Diffuse {
-            let through = shapes.above.all(wi.z, axes.in_coat(wi).z);
+            let through = match self.scaling {
+                Some(_) => 1.0,
+                None => shapes.above.all(wi.z, axes.in_coat(wi).z),
+            };
             return Evaluation { value: self.diffuse * (through * cosine_pdf), pdf: cosine_pdf };
         }
         // A thin wall transmits as if it reflected to the other side
         let up = if leaves_below { vec3(wi.x, wi.y, -wi.z) } else { wi };
-        let coat = shapes.below_coat(axes, up);
+        let coat = match &self.scaling {
+            Some(scaling) => scaling.coat,
+            None => shapes.below_coat(axes, up),
+        };
         if lobe == LayerLobe::Sheen {
-            let value = layers.sheen_color * (sheen_lobe(layers, wo, wi) * coat);
+            let value = layers.sheen_color * (sheen_lobe(s, layers, wo, wi) * coat);
             return Evaluation { value, pdf: cosine_pdf };
         }
-        let below = coat * shapes.below_sheen(up);
         if lobe == LayerLobe::RecoveredReflected || lobe == LayerLobe::RecoveredTransmitted {
-            return Recovered::new(&recovering_surface(s, layers), wo).evaluate(wi, below);
+            return self
+                .scaling
+                .map_or(BLACK, |scaling| scaling.recovered(&recovering_surface(s, layers), wi));
         }
+        let below = match &self.scaling {
+            Some(scaling) => scaling.below,
+            None => coat * shapes.below_sheen(up),
+        };
         let ReflectionTerms { d_over_4, g1, g2, cosine } =
             reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), shapes.alpha);
-        let color = if leaves_below {
-            shapes.transmitted * shapes.wall_share(cosine)
-        } else {
-            shapes.fresnel(layers, cosine)
+        let color = match &self.scaling {
+            _ if !leaves_below => shapes.fresnel(layers, cosine),
+            Some(_) => shapes.scaled_wall(s, layers, cosine),
+            None => shapes.transmitted * shapes.wall_share(cosine),
         };
         Evaluation { value: color * (d_over_4 * g2 * below), pdf: d_over_4 * g1 }
     }

@@ -5,9 +5,8 @@
 //! diffuse base or a thin transmitting wall. A layer passes the share of light that it does not reflect, by its directional
 //! albedo. Lobes below a layer are scaled by the smaller share of both directions, which is reciprocal and never more than
 //! arrives. The diffuse base takes the product of both directions' shares over its mean instead (Kelemen and
-//! Szirmay-Kalos 2001): a white base gives back all that arrives. So does the lobe of what scatters more than once
-//! ([`super::multiscatter`]), which lies where the specular lobe does; under anisotropy it gives back what is lost in the
-//! mean over all directions.
+//! Szirmay-Kalos 2001): a white base gives back all that arrives. Surfaces that keep the light which scatters more than once
+//! scale their lobes by the albedos of `wo` alone instead ([`super::albedo_scaling`]): white ones lose nothing.
 //!
 //! A clearcoat may have a normal of its own. Its lobe and its share are then those of directions in its frame, and it
 //! reflects below the horizon of the surface's normal too, as far as the geometry lets it. The mean of the layers' shares
@@ -15,6 +14,9 @@
 //! functions that fall with the angle to an axis is largest where the axes coincide. So no coat makes the body reflect more
 //! than arrives.
 
+use crate::bsdf::albedo_scaling::{
+    charlie_albedo, coat_scaling, mean_fresnel, rising_albedo, sheen_scaling, stretched_missing,
+};
 use crate::bsdf::anisotropic::{
     ggx_sample_anisotropic, reflection_terms_anisotropic, roughness_of_equal_loss, turned, turned_back,
 };
@@ -22,12 +24,13 @@ use crate::bsdf::fresnel::{schlick_scalar, schlick_to};
 use crate::bsdf::iridescence::{ThinFilm, film_envelope, film_fresnel};
 use crate::bsdf::layer::Layer;
 use crate::bsdf::microfacet::{ReflectionTerms, ggx_sample, reflect, reflection_terms};
-use crate::bsdf::multiscatter::{Recovered, with_recovered};
+use crate::bsdf::multiscatter::{Recovered, missing_in_plane, scaled_recovered};
 use crate::bsdf::sheen::{sheen_albedo, sheen_limit, sheen_value};
 use crate::bsdf::surface::{ABSORBED, Evaluation, MIN_ALPHA, MIN_COSINE, Scatter, Surface};
 use lockstep_core::math::sampling::{cosine_hemisphere, frame};
 use lockstep_core::math::vec3::{Vec3, dot, lerp, luminance, max_component, normalize, vec3};
-use lockstep_core::math::{INV_PI, max, min, sqr};
+use lockstep_core::math::{INV_PI, max, min, safe_sqrt, sqr};
+use lockstep_core::scene::missing_albedo::MISSING_METAL;
 
 /// The layers of a material at one point, their textures looked up.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -214,12 +217,18 @@ pub(super) struct LobeAlbedos {
     pub(super) transmitted: f32,
 }
 
+/// Reflectance at normal incidence of the dielectric part of the specular lobe.
+#[inline(always)]
+fn dielectric_f0(s: &Surface, layers: &SurfaceLayers) -> Vec3 {
+    let tinted = layers.specular_color * sqr((s.ior - 1.0) / (s.ior + 1.0));
+    let limited = vec3(min(tinted.x, 1.0), min(tinted.y, 1.0), min(tinted.z, 1.0));
+    limited * layers.specular
+}
+
 impl LobeShapes {
     #[inline(always)]
     pub(super) fn new(s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, wo: Vec3) -> Self {
-        let tinted = layers.specular_color * sqr((s.ior - 1.0) / (s.ior + 1.0));
-        let limited = vec3(min(tinted.x, 1.0), min(tinted.y, 1.0), min(tinted.z, 1.0));
-        let dielectric = limited * layers.specular;
+        let dielectric = dielectric_f0(s, layers);
         let f0 = lerp(dielectric, s.base_color, s.metallic);
         let f90 = layers.specular + (1.0 - layers.specular) * s.metallic;
         let body = s.base_color * (1.0 - s.metallic);
@@ -297,6 +306,13 @@ impl LobeShapes {
         fresnel
     }
 
+    /// The colour of what the thin wall of a surface that keeps all light transmits at this cosine to a microfacet.
+    #[inline(always)]
+    pub(super) fn scaled_wall(&self, s: &Surface, layers: &SurfaceLayers, cosine: f32) -> Vec3 {
+        let body = s.base_color * body_share(s, dielectric_f0(s, layers), self.f0);
+        body * (Vec3::ONE - self.fresnel(layers, cosine)) * s.transmission
+    }
+
     /// The share of light that the specular lobe lets into a thin wall at this cosine to a microfacet.
     #[inline(always)]
     pub(super) fn wall_share(&self, cosine: f32) -> f32 {
@@ -304,9 +320,91 @@ impl LobeShapes {
     }
 }
 
+/// What reaches the lobes of a surface that keeps all light, seen from one direction ([`super::albedo_scaling`]).
+#[derive(Clone, Copy)]
+pub(super) struct Scaling {
+    /// The share that the clearcoat lets through.
+    pub(super) coat: f32,
+    /// The share that clearcoat and sheen let through.
+    pub(super) below: f32,
+    /// The share that the specular lobe's microfacets lose.
+    missing: f32,
+    /// The diffuse colour, as seen through all that lies above.
+    pub(super) diffuse: Vec3,
+}
+
+impl Scaling {
+    /// The scaling of a surface, where it keeps all light.
+    #[inline(always)]
+    pub(super) fn new(
+        s: &Surface,
+        layers: &SurfaceLayers,
+        axes: &LayerAxes,
+        shapes: &LobeShapes,
+        wo: Vec3,
+    ) -> Option<Self> {
+        if s.multiscatter { Some(Self::of_all(s, layers, axes, shapes, wo)) } else { None }
+    }
+
+    #[inline(never)]
+    fn of_all(s: &Surface, layers: &SurfaceLayers, axes: &LayerAxes, shapes: &LobeShapes, wo: Vec3) -> Self {
+        // Shares that layers let through
+        let of_coat = axes.wo_in_coat(wo).z;
+        let coat = coat_scaling(layers.clearcoat, layers.clearcoat_f0, layers.clearcoat_roughness, of_coat);
+        let sheen = max_component(layers.sheen_color);
+        let below = coat * sheen_scaling(sheen, layers.sheen_roughness, wo.z);
+        // Shares that microfacets lose and transmit
+        let towards = turned(wo, axes.along);
+        let is_stretched = layers.anisotropy > 0.0;
+        let missing = if is_stretched {
+            stretched_missing(s.roughness, layers.anisotropy, shapes.alpha, towards)
+        } else {
+            missing_in_plane(MISSING_METAL, s.roughness, wo.z)
+        };
+        let kept = 1.0 - missing;
+        let transmitted = if is_stretched || layers.iridescence > 0.0 {
+            let level = vec3(safe_sqrt(1.0 - wo.z * wo.z), 0.0, wo.z);
+            let w = if is_stretched { towards } else { level };
+            (Vec3::ONE - mean_fresnel(w, shapes.alpha, |cosine| shapes.fresnel(layers, cosine))) * kept
+        } else {
+            let rising = rising_albedo(s.roughness, wo.z);
+            Vec3::splat(kept - shapes.f90 * rising) - shapes.f0 * (kept - rising)
+        };
+        // The diffuse colour: a white base has the albedo of what microfacets lose and transmit
+        let body = body_share(s, dielectric_f0(s, layers), shapes.f0);
+        let white = Vec3::splat((1.0 - s.metallic) * missing) + body * transmitted;
+        let diffuse = s.base_color * white * ((1.0 - s.transmission) * below);
+        Self { coat, below, missing, diffuse }
+    }
+
+    /// BSDF times cosine of what scatters more than once, and its density.
+    #[inline(always)]
+    pub(super) fn recovered(&self, recovering: &Surface, wi: Vec3) -> Evaluation {
+        scaled_recovered(recovering, wi, self.missing, self.below)
+    }
+
+    /// Adds light that scatters more than once to lobes that scatter once.
+    #[inline(always)]
+    fn add(&self, s: &Surface, layers: &SurfaceLayers, wo: Vec3, wi: Vec3, single: Evaluation) -> Evaluation {
+        let recovering = recovering_surface(s, layers);
+        Recovered::new(&recovering, wo).add_own(wi, self.recovered(&recovering, wi), single)
+    }
+}
+
+/// The base colour's share of what microfacets transmit: the dielectric's part of what metal and dielectric do not reflect.
+#[inline(always)]
+fn body_share(s: &Surface, dielectric: Vec3, f0: Vec3) -> Vec3 {
+    let channel = |dielectric: f32, f0: f32| {
+        if f0 < 1.0 { (1.0 - s.metallic) * (1.0 - dielectric) / (1.0 - f0) } else { 0.0 }
+    };
+    vec3(channel(dielectric.x, f0.x), channel(dielectric.y, f0.y), channel(dielectric.z, f0.z))
+}
+
 /// The lobes of a layered surface and the probabilities of choosing them.
 struct Lobes {
     shapes: LobeShapes,
+    /// What reaches the lobes where the surface keeps all light.
+    scaling: Option<Scaling>,
     /// The diffuse colour, dimmed by the layers on the way out.
     diffuse: Vec3,
     p_cosine: f32,
@@ -329,9 +427,15 @@ impl Lobes {
         let q_transmitted = if w.transmitted > 0.0 { w.transmitted + least } else { 0.0 };
         let q_specular = w.specular + least;
         let scale = if sum > 0.0 { 1.0 / (q_coat + q_cosine + q_transmitted + q_specular) } else { 0.0 };
+        let scaling = Scaling::new(s, layers, axes, &shapes, wo);
+        let diffuse = match &scaling {
+            Some(scaling) => scaling.diffuse,
+            None => shapes.diffuse(s, wo),
+        };
         Self {
-            diffuse: shapes.diffuse(s, wo),
+            diffuse,
             shapes,
+            scaling,
             p_cosine: q_cosine * scale,
             p_transmitted: q_transmitted * scale,
             p_coat: q_coat * scale,
@@ -396,20 +500,29 @@ impl<'a> LayeredTerms<'a> {
         let (shapes, above) = (&lobes.shapes, &lobes.shapes.above);
         // A thin wall transmits as if it reflected to the other side
         let up = if wi.z > 0.0 { wi } else { vec3(wi.x, wi.y, -wi.z) };
-        let coat_in = above.coat(axes.in_coat(up).z);
-        let coat = min(shapes.coat_out, coat_in);
-        let below = coat * shapes.below_sheen(up);
+        let scaling = lobes.scaling.as_ref();
+        // Shares of layers: the smaller one of both directions, or by albedo scaling that of `wo`
+        let (coat, below, through) = match scaling {
+            Some(scaling) => (scaling.coat, scaling.below, 1.0),
+            None => {
+                let coat_in = above.coat(axes.in_coat(up).z);
+                let coat = min(shapes.coat_out, coat_in);
+                let through = coat_in * above.sheen(wi.z) * above.base(wi.z);
+                (coat, coat * shapes.below_sheen(up), through)
+            }
+        };
         let ReflectionTerms { d_over_4, g1, g2, cosine } =
             reflection_terms_anisotropic(turned(wo, axes.along), turned(up, axes.along), shapes.alpha);
         if wi.z <= 0.0 {
-            let mut transmitted = Evaluation {
-                value: shapes.transmitted * (shapes.wall_share(cosine) * d_over_4 * g2 * below),
-                pdf: lobes.p_transmitted * (d_over_4 * g1),
+            let color = match scaling {
+                Some(_) => shapes.scaled_wall(s, layers, cosine) * (d_over_4 * g2 * below),
+                None => shapes.transmitted * (shapes.wall_share(cosine) * d_over_4 * g2 * below),
             };
+            let mut transmitted = Evaluation { value: color, pdf: lobes.p_transmitted * (d_over_4 * g1) };
             // A tilted clearcoat reflects below the surface's horizon too
             let (reflected, pdf) = coat_lobe(above, layers, axes, wo, wi);
             transmitted.pdf += lobes.p_coat * pdf;
-            let mut all = with_recovered(&recovering_surface(s, layers), wo, wi, below, transmitted);
+            let mut all = self.with_recovered(wi, transmitted);
             if axes.is_of_coat_alone(wi) {
                 all.value = Vec3::splat(reflected);
             }
@@ -418,12 +531,11 @@ impl<'a> LayeredTerms<'a> {
         // Specular and diffuse lobe
         let cosine_pdf = wi.z * INV_PI;
         let specular = shapes.fresnel(layers, cosine) * (d_over_4 * g2 * below);
-        let through = coat_in * above.sheen(wi.z) * above.base(wi.z);
         let mut value = specular + lobes.diffuse * (through * cosine_pdf);
         let mut pdf = lobes.p_specular * (d_over_4 * g1) + lobes.p_cosine * cosine_pdf;
         // Sheen
         if above.sheen > 0.0 {
-            value = value + layers.sheen_color * (sheen_lobe(layers, wo, wi) * coat);
+            value = value + layers.sheen_color * (sheen_lobe(s, layers, wo, wi) * coat);
         }
         // Clearcoat
         if above.clearcoat > 0.0 {
@@ -431,7 +543,16 @@ impl<'a> LayeredTerms<'a> {
             value = value + Vec3::splat(reflected);
             pdf += lobes.p_coat * coat_pdf;
         }
-        with_recovered(&recovering_surface(s, layers), wo, wi, below, Evaluation { value, pdf })
+        self.with_recovered(wi, Evaluation { value, pdf })
+    }
+
+    /// Adds light that scatters more than once, where the surface keeps it.
+    #[inline(always)]
+    fn with_recovered(&self, wi: Vec3, single: Evaluation) -> Evaluation {
+        match &self.lobes.scaling {
+            Some(scaling) => scaling.add(self.s, self.layers, self.wo, wi, single),
+            None => single,
+        }
     }
 
     /// Samples one lobe that scatters once, weighted by all of them.
@@ -468,11 +589,15 @@ impl<'a> LayeredTerms<'a> {
 
 /// White sheen times the cosine, limited so that it is nowhere above its albedo.
 #[inline(always)]
-pub(super) fn sheen_lobe(layers: &SurfaceLayers, wo: Vec3, wi: Vec3) -> f32 {
-    let limit = min(
-        sheen_limit(sheen_albedo(layers.sheen_roughness, wo.z)),
-        sheen_limit(sheen_albedo(layers.sheen_roughness, wi.z)),
-    );
+pub(super) fn sheen_lobe(s: &Surface, layers: &SurfaceLayers, wo: Vec3, wi: Vec3) -> f32 {
+    let limit = if s.multiscatter {
+        sheen_limit(charlie_albedo(layers.sheen_roughness, wo.z))
+    } else {
+        min(
+            sheen_limit(sheen_albedo(layers.sheen_roughness, wo.z)),
+            sheen_limit(sheen_albedo(layers.sheen_roughness, wi.z)),
+        )
+    };
     sheen_value(layers.sheen_roughness, wo, wi) * limit
 }
 

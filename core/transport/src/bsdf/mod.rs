@@ -6,6 +6,7 @@
 //!
 //! Paths that start at lights use [`evaluate_bidirectional`].
 
+mod albedo_scaling;
 mod anisotropic;
 mod bidirectional;
 mod conductor;
@@ -23,6 +24,7 @@ mod principled;
 mod sheen;
 mod surface;
 
+pub use albedo_scaling::{charlie_albedo, mean_rising_albedo, rising_albedo, stretched_missing};
 pub use anisotropic::{
     ggx_d_anisotropic, ggx_lambda_anisotropic, ggx_sample_anisotropic, roughness_of_equal_loss, turned,
     turned_back,
@@ -47,7 +49,7 @@ pub use surface::{Evaluation, MATCHED_INDEX, MIN_ALPHA, MIN_COSINE, SPECULAR_ROU
 
 use lockstep_core::math::vec3::Vec3;
 use lockstep_core::scene::MaterialKind;
-use multiscatter::{Recovered, with_recovered};
+use multiscatter::Recovered;
 use surface::ABSORBED;
 pub(crate) use surface::BLACK;
 
@@ -111,11 +113,19 @@ fn sample_single(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
 /// [`evaluate`] with light that scatters more than once, on a surface that is not specular.
 #[inline(never)]
 fn evaluate_multiple(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
-    let single = evaluate_single(s, wo, wi);
     if s.kind == MaterialKind::Diffuse as u32 {
-        return single;
+        return evaluate_single(s, wo, wi);
     }
-    with_recovered(s, wo, wi, 1.0, single)
+    Recovered::new(s, wo).add(wi, 1.0, evaluate_once(s, wo, wi))
+}
+
+/// [`evaluate_single`] of a surface that keeps the light which scatters more than once.
+#[inline(always)]
+fn evaluate_once(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
+    if s.kind == MaterialKind::Principled as u32 {
+        return principled::evaluate_keeping(s, wo, wi);
+    }
+    evaluate_single(s, wo, wi)
 }
 
 /// [`sample`] with light that scatters more than once, on a surface that is not specular: one lobe, weighted by all.
@@ -128,7 +138,7 @@ fn sample_multiple(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
     let (wi, single);
     if lobe.is_chosen(u[0]) {
         wi = lobe.direction(u);
-        single = evaluate_single(s, wo, wi);
+        single = evaluate_once(s, wo, wi);
     } else {
         // The sample itself tells its value and density to more digits than its direction does
         let scattered = sample_single(s, wo, [lobe.rest_of(u[0]), u[1], u[2]]);
@@ -136,7 +146,11 @@ fn sample_multiple(s: &Surface, wo: Vec3, u: [f32; 3]) -> Scatter {
             return ABSORBED;
         }
         wi = scattered.wi;
-        single = Evaluation { value: scattered.weight * scattered.pdf, pdf: scattered.pdf };
+        single = if s.kind == MaterialKind::Principled as u32 {
+            principled::evaluate_keeping(s, wo, wi)
+        } else {
+            Evaluation { value: scattered.weight * scattered.pdf, pdf: scattered.pdf }
+        };
     }
     let e = lobe.add(wi, 1.0, single);
     if e.pdf > 0.0 { Scatter { wi, weight: e.value * (1.0 / e.pdf), pdf: e.pdf } } else { ABSORBED }

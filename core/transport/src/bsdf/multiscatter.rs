@@ -23,10 +23,10 @@ use lockstep_core::scene::missing_albedo::{
     MISSING_SCALE, SMOOTHEST_ROUGH,
 };
 
-/// The place of a roughness among the rows of the table.
+/// The place of a roughness among the `count` rows of a table.
 #[inline(always)]
-fn missing_row(roughness: f32) -> f32 {
-    saturate((roughness - SMOOTHEST_ROUGH) * 1.030_927_8) * (MISSING_ROUGHNESSES - 1) as f32
+pub(super) fn missing_row(roughness: f32, count: u32) -> f32 {
+    saturate((roughness - SMOOTHEST_ROUGH) * 1.030_927_8) * (count - 1) as f32
 }
 
 /// The place of a cosine among the columns: of smooth surfaces, which lose light close to the horizon alone, most
@@ -41,7 +41,7 @@ fn missing_column(roughness: f32, cosine: f32) -> f32 {
 
 /// The entry before a place of `count`, and the place's distance from it.
 #[inline(always)]
-fn missing_step(place: f32, count: u32) -> (f32, f32) {
+pub(super) fn missing_step(place: f32, count: u32) -> (f32, f32) {
     let first = min(floor_to_i32(place) as f32, (count - 2) as f32);
     (first, clamp(place - first, 0.0, 1.0))
 }
@@ -49,7 +49,7 @@ fn missing_step(place: f32, count: u32) -> (f32, f32) {
 /// The share of light that one plane of the table loses: bilinear between its entries.
 #[inline(always)]
 pub fn missing_in_plane(plane: u32, roughness: f32, cosine: f32) -> f32 {
-    let (row, fy) = missing_step(missing_row(roughness), MISSING_ROUGHNESSES);
+    let (row, fy) = missing_step(missing_row(roughness, MISSING_ROUGHNESSES), MISSING_ROUGHNESSES);
     let (column, fx) = missing_step(missing_column(roughness, cosine), MISSING_COSINES);
     let first = (plane * MISSING_ROUGHNESSES + row as u32) * MISSING_ROW + column as u32;
     let entry = |i: u32| MISSING_ALBEDO[i as usize] as f32;
@@ -61,7 +61,7 @@ pub fn missing_in_plane(plane: u32, roughness: f32, cosine: f32) -> f32 {
 /// The cosine-weighted mean of [`missing_in_plane`] over the hemisphere.
 #[inline(always)]
 pub fn mean_missing_in_plane(plane: u32, roughness: f32) -> f32 {
-    let (row, fy) = missing_step(missing_row(roughness), MISSING_ROUGHNESSES);
+    let (row, fy) = missing_step(missing_row(roughness, MISSING_ROUGHNESSES), MISSING_ROUGHNESSES);
     let first = (plane * MISSING_ROUGHNESSES + row as u32) * MISSING_ROW + MISSING_COSINES;
     let entry = |i: u32| MISSING_ALBEDO[i as usize] as f32;
     (entry(first) * (1.0 - fy) + entry(first + MISSING_ROW) * fy) * MISSING_SCALE
@@ -166,10 +166,9 @@ impl Recovered {
             w_single = luminance(mean_schlick(s.base_color)) * (1.0 - missing);
         } else {
             let wall = (1.0 - s.metallic) * s.transmission;
-            let from_wall = (20.0 * sqr((s.ior - 1.0) / (s.ior + 1.0)) + 1.0) * 0.047_619_05;
-            let of_metal = metal_color(s.base_color, mean) * s.metallic;
-            reflected = (of_metal + Vec3::splat(wall * from_wall)) * share;
-            transmitted = s.base_color * (wall * (1.0 - from_wall) * share);
+            let (up, through_wall) = principled_colors(s, mean);
+            reflected = up * share;
+            transmitted = s.base_color * (through_wall * share);
             w_transmitted = luminance(transmitted) * mean;
             w_single = 1.0 - (s.metallic + wall) * missing;
         }
@@ -203,7 +202,12 @@ impl Recovered {
     /// Adds the lobe, of which the layers above let the share `below` through, to those that scatter once.
     #[inline(always)]
     pub(super) fn add(&self, wi: Vec3, below: f32, single: Evaluation) -> Evaluation {
-        let own = self.evaluate(wi, below);
+        self.add_own(wi, self.evaluate(wi, below), single)
+    }
+
+    /// Adds the lobe's `own` value and density to those of the lobes that scatter once.
+    #[inline(always)]
+    pub(super) fn add_own(&self, wi: Vec3, own: Evaluation, single: Evaluation) -> Evaluation {
         let p = self.probability(wi.z > 0.0);
         Evaluation { value: single.value + own.value, pdf: single.pdf * self.once() + p * own.pdf }
     }
@@ -261,11 +265,26 @@ fn metal_color(f0: Vec3, missing: f32) -> Vec3 {
     vec3(of(f.x), of(f.y), of(f.z))
 }
 
-/// Lobes that scatter once, with this one where the surface has it; `below` is the share that layers above let through.
+/// Colours of a principled surface's light that scatters more than once: of reflection, and the share of the base colour
+/// that a thin wall transmits.
 #[inline(always)]
-pub(super) fn with_recovered(s: &Surface, wo: Vec3, wi: Vec3, below: f32, single: Evaluation) -> Evaluation {
-    if s.multiscatter { Recovered::new(s, wo).add(wi, below, single) } else { single }
+fn principled_colors(s: &Surface, mean: f32) -> (Vec3, f32) {
+    let wall = (1.0 - s.metallic) * s.transmission;
+    let from_wall = (20.0 * sqr((s.ior - 1.0) / (s.ior + 1.0)) + 1.0) * 0.047_619_05;
+    let of_metal = metal_color(s.base_color, mean) * s.metallic;
+    (of_metal + Vec3::splat(wall * from_wall), wall * (1.0 - from_wall))
+}
+
+/// The lobe of a principled surface below layers, whose microfacets lose the share `missing` of the light from `wo` and to
+/// whose `wo` layers let the share `below` through: it depends on `wi` by the cosine alone.
+#[inline(always)]
+pub(super) fn scaled_recovered(s: &Surface, wi: Vec3, missing: f32, below: f32) -> Evaluation {
+    let up = wi.z > 0.0;
+    let (reflected, through_wall) = principled_colors(s, mean_missing_in_plane(MISSING_METAL, s.roughness));
+    let color = if up { reflected } else { s.base_color * through_wall };
+    let cosine_pdf = (if up { wi.z } else { -wi.z }) * INV_PI;
+    Evaluation { value: color * (missing * cosine_pdf * below), pdf: cosine_pdf }
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -4,6 +4,7 @@
 //! light if it is white (Kelemen and Szirmay-Kalos 2001). The albedo for a direction is the layer's albedo plus the
 //! base colour times the rest. This is reciprocal and never more than arrives.
 
+use crate::bsdf::albedo_scaling::{mean_schlick_albedo, schlick_albedo};
 use crate::bsdf::fresnel::{schlick, schlick_scalar};
 use crate::bsdf::layer::Layer;
 use crate::bsdf::microfacet::{OutgoingMasking, ReflectionTerms, ggx_sample, reflect};
@@ -68,18 +69,43 @@ fn terms_by(masking: &OutgoingMasking, wo: Vec3, wi: Vec3) -> ReflectionTerms {
 /// BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`, for its [`terms`].
 #[inline(always)]
 pub(super) fn evaluate(lobes: &Lobes, wi: Vec3, terms: ReflectionTerms) -> Evaluation {
-    let ReflectionTerms { d_over_4, g1, g2, cosine } = terms;
-    // Reflection: specular and diffuse lobe
     if wi.z > 0.0 {
         let below = 1.0 - lobes.layer.albedo(lobes.f0_dielectric, wi.z);
-        let specular = schlick(lobes.f0, cosine) * (d_over_4 * g2);
-        let cosine_pdf = wi.z * INV_PI;
-        return Evaluation {
-            value: specular + lobes.diffuse * (below * cosine_pdf),
-            pdf: lobes.p_specular * (d_over_4 * g1) + lobes.p_diffuse * cosine_pdf,
-        };
+        return reflection(lobes, below, wi, terms);
     }
-    // Transmission
+    transmission(lobes, terms)
+}
+
+/// [`evaluate`] of a surface that keeps the light which scatters more than once: its layer's albedos are those of tables.
+#[inline(always)]
+pub(super) fn evaluate_keeping(s: &Surface, wo: Vec3, wi: Vec3) -> Evaluation {
+    let (mut lobes, terms) = (Lobes::new(s, wo), terms(s, wo, wi));
+    if wi.z <= 0.0 {
+        return transmission(&lobes, terms);
+    }
+    let f0 = lobes.f0_dielectric;
+    let below = |cosine| 1.0 - schlick_albedo(f0, s.roughness, cosine);
+    let white = below(wo.z) / (1.0 - mean_schlick_albedo(f0, s.roughness));
+    lobes.diffuse = s.base_color * ((1.0 - s.metallic) * (1.0 - s.transmission) * white);
+    reflection(&lobes, below(wi.z), wi, terms)
+}
+
+/// Specular and diffuse lobe, where the layer lets the share `below` of the light from `wi` through.
+#[inline(always)]
+fn reflection(lobes: &Lobes, below: f32, wi: Vec3, terms: ReflectionTerms) -> Evaluation {
+    let ReflectionTerms { d_over_4, g1, g2, cosine } = terms;
+    let specular = schlick(lobes.f0, cosine) * (d_over_4 * g2);
+    let cosine_pdf = wi.z * INV_PI;
+    Evaluation {
+        value: specular + lobes.diffuse * (below * cosine_pdf),
+        pdf: lobes.p_specular * (d_over_4 * g1) + lobes.p_diffuse * cosine_pdf,
+    }
+}
+
+/// Transmission by a thin wall.
+#[inline(always)]
+fn transmission(lobes: &Lobes, terms: ReflectionTerms) -> Evaluation {
+    let ReflectionTerms { d_over_4, g1, g2, cosine } = terms;
     let through = 1.0 - schlick_scalar(lobes.f0_dielectric, cosine);
     Evaluation {
         value: lobes.transmitted * (through * d_over_4 * g2),

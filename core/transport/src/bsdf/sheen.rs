@@ -89,4 +89,4 @@ pub fn sheen_value(roughness: f32, wo: Vec3, wi: Vec3) -> f32 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::bsdf::chi_square::{Bins, assert_follows};
-use crate::bsdf::layered::tests::{PLAIN, direction, random};
+use crate::bsdf::layered::tests::{PLAIN, direction, lobe_by_lobe, random};
 use crate::bsdf::tests::{kronecker, surface};
 use crate::bsdf::{ThinFilm, evaluate};
 use lockstep_core::scene::MaterialKind;
@@ -70,6 +70,25 @@ fn rough_glass_under_layers_never_gives_back_more_than_arrives() {
         }
     }
     assert!(least > 0.6, "single scattering loses less: {least}");
+}
+
+/// White rough glass that keeps all light is white under film and clearcoat from both sides, to within 1 %.
+#[test]
+fn rough_glass_that_keeps_all_light_is_white_under_layers() {
+    let points = 1 << 13;
+    for (s, layers) in [0.15, 0.4, 0.7, 1.0].into_iter().flat_map(both_sides) {
+        let s = Surface { multiscatter: true, ..s };
+        for cosine in [0.1f32, 0.3, 0.6, 1.0] {
+            let wo = direction(cosine, 0.1);
+            let draws = |i| lobe_by_lobe(i, points);
+            let sum = (0..points)
+                .fold(Vec3::ZERO, |sum, i| sum + energy(&s, &sample_glass(&s, &layers, wo, draws(i))));
+            let found = sum * (1.0 / points as f32);
+            for channel in found.to_array() {
+                assert!((channel - 1.0).abs() < 0.01, "{found:?} at cosine {cosine}: {s:?} {layers:?}");
+            }
+        }
+    }
 }
 
 /// Exchanging directions changes nothing: neither from one side, nor through the boundary but for the squared index.

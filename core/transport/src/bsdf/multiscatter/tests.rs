@@ -34,7 +34,7 @@ fn fresnel(cosine: f64, eta: f64) -> f64 {
 
 /// The share of light that is lost by scattering once, in double precision, by midpoints over the draws of a visible
 /// normal and half the azimuth. A metal reflects everything; `eta` is the index beyond over that before.
-fn loss(roughness: f64, cosine: f64, eta: Option<f64>, steps: u32) -> f64 {
+pub(in crate::bsdf) fn loss(roughness: f64, cosine: f64, eta: Option<f64>, steps: u32) -> f64 {
     let alpha = (roughness * roughness).max(9e-4);
     let wo = [(1.0 - cosine * cosine).sqrt(), 0.0, cosine];
     let stretched = normalize([alpha * wo[0], 0.0, wo[2]]);
@@ -255,7 +255,7 @@ fn metals_in_part_are_nearly_white() {
             let s = Surface { base_color: Vec3::ONE, metallic, transmission, multiscatter: true, ..of_kind };
             for cosine in [0.1f32, 0.5, 1.0] {
                 let found: f64 = albedo(&s, direction(cosine), 1 << 13).iter().sum();
-                assert!(found > 0.97 && found < 1.01, "albedo {found} at cosine {cosine} for {s:?}");
+                assert!(found > 0.99 && found < 1.01, "albedo {found} at cosine {cosine} for {s:?}");
             }
         }
     }

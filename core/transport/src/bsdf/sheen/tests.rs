@@ -15,7 +15,7 @@ fn lambda(cosine: f64, alpha: f64) -> f64 {
 
 /// The lobe's directional albedo in double precision, by midpoints over the square root of the cosine and half the
 /// azimuth.
-fn albedo(roughness: f64, cosine: f64, steps: u32) -> f64 {
+pub(in crate::bsdf) fn albedo(roughness: f64, cosine: f64, steps: u32) -> f64 {
     let alpha = roughness * roughness;
     let inverse = 1.0 / alpha;
     let out = (1.0 - cosine * cosine).max(0.0).sqrt();
