@@ -442,7 +442,7 @@ const MAX_SPILLED_BYTES_OF_SHADING: u32 = 600;
 /// clearcoats have normals of their own.
 const MAX_SPILLED_BYTES_OF_LAYERS: [u32; 2] = [800, 1080];
 /// Spilled bytes of shading where surfaces keep the light that scatters more than once, by a table: 100 without layers,
-/// 1486 with layers, 1470 where clearcoats have normals of their own.
+/// 1490 with layers, 1470 where clearcoats have normals of their own.
 const MAX_SPILLED_BYTES_OF_MULTISCATTER: [u32; 2] = [112, 1500];
 /// Spilled bytes in scenes with all of these features where one lobe of layers is picked: 946.
 const MAX_SPILLED_BYTES_OF_LAYER_TREE: u32 = 1080;

@@ -138,8 +138,8 @@ LS_FN float bsdf_glass_below(Glass glass, Surface s, SurfaceLayers layers, Vec3 
 }
 
 #ifdef LS_MULTISCATTER
-/* What a microfacet reflects, with its masking `g2`. What film and clearcoat reflect more than the bare boundary has the
- * masking of the transmission that it is taken from. */
+/* Reflection by a microfacet, with its masking `g2`. The part by which film and clearcoat reflect more than the bare
+ * boundary has the masking of the transmission that it is taken from. */
 LS_FN Vec3 bsdf_glass_masked(Glass glass, Vec3 reflected, float bare, Vec3 wo, Vec3 h, float g2) {
     if (bare >= 1.0f) {
         return vec3_scale(reflected, g2);

@@ -66,7 +66,7 @@ typedef struct {
     /* The lobes, with the diffuse colour where that one is picked. */
     LayeredLobes shapes;
 #ifdef LS_MULTISCATTER
-    /* What reaches the lobes where the surface keeps all light. */
+    /* Shares that reach the lobes, where the surface keeps all light. */
     Scaling scaling;
 #endif
 } PickedLobe;

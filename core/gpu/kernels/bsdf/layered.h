@@ -380,7 +380,7 @@ LS_FN Vec3 bsdf_body_share(Surface s, Vec3 dielectric, Vec3 f0) {
                     bsdf_body_channel(s.metallic, dielectric.z, f0.z));
 }
 
-/* What reaches the lobes of a surface that keeps all light, seen from one direction. */
+/* Shares of light that reach the lobes of a surface that keeps all of it, seen from one direction. */
 typedef struct {
     /* The share that the clearcoat lets through. */
     float coat;

@@ -162,9 +162,9 @@ impl Glass {
         Evaluation { value: s.base_color * f * (d_over_4 * g2), pdf }
     }
 
-    /// What a microfacet reflects, with its masking `g2`. What film and clearcoat reflect more than the bare boundary, which
-    /// reflects the share `bare`, has the masking of the transmission that it is taken from: so layers change nothing of what
-    /// is lost.
+    /// Reflection by a microfacet, with its masking `g2`. The part by which film and clearcoat reflect more than the bare
+    /// boundary, which reflects the share `bare`, has the masking of the transmission that it is taken from. So layers change
+    /// nothing of what is lost.
     #[inline(always)]
     fn masked(&self, reflected: Vec3, bare: f32, wo: Vec3, h: Vec3, g2: f32) -> Vec3 {
         if bare >= 1.0 {

@@ -115,7 +115,7 @@ pub struct PickedLobe {
     /// One over its probability; zero for a surface without any light.
     weight: f32,
     shapes: LobeShapes,
-    /// What reaches the lobes where the surface keeps all light.
+    /// Shares that reach the lobes, where the surface keeps all light.
     scaling: Option<Scaling>,
     /// The diffuse colour where that lobe is picked.
     diffuse: Vec3,

@@ -320,7 +320,8 @@ impl LobeShapes {
     }
 }
 
-/// What reaches the lobes of a surface that keeps all light, seen from one direction ([`super::albedo_scaling`]).
+/// Shares of light that reach the lobes of a surface that keeps all of it, seen from one direction
+/// ([`super::albedo_scaling`]).
 #[derive(Clone, Copy)]
 pub(super) struct Scaling {
     /// The share that the clearcoat lets through.
@@ -403,7 +404,7 @@ fn body_share(s: &Surface, dielectric: Vec3, f0: Vec3) -> Vec3 {
 /// The lobes of a layered surface and the probabilities of choosing them.
 struct Lobes {
     shapes: LobeShapes,
-    /// What reaches the lobes where the surface keeps all light.
+    /// Shares that reach the lobes, where the surface keeps all light.
     scaling: Option<Scaling>,
     /// The diffuse colour, dimmed by the layers on the way out.
     diffuse: Vec3,
