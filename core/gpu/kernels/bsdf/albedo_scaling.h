@@ -125,7 +125,7 @@ LS_CALL float bsdf_stretched_missing(LS_GLOBAL const u32 *albedos, float roughne
 
 /* Nodes of Gauss and Legendre's quadrature over the unit interval. */
 LS_FN float bsdf_gauss_node(u32 i) {
-    return i < 2u ? (i == 0u ? 0.06943184f : 0.33000948f) : (i == 2u ? 0.6699905f : 0.93056816f);
+    return i < 2u ? (i == 0u ? 0.06943184f : 0.3300095f) : (i == 2u ? 0.6699905f : 0.93056816f);
 }
 
 /* The weight of such a node. */

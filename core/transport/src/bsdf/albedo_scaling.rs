@@ -138,7 +138,7 @@ pub fn stretched_missing(roughness: f32, anisotropy: f32, alpha: [f32; 2], w: Ve
 /// Nodes and weights of Gauss and Legendre's quadrature over the unit interval.
 const GAUSS: [[f32; 2]; 4] = [
     [0.069_431_84, 0.173_927_42],
-    [0.330_009_48, 0.326_072_58],
+    [0.330_009_5, 0.326_072_58],
     [0.669_990_5, 0.326_072_58],
     [0.930_568_16, 0.173_927_42],
 ];
