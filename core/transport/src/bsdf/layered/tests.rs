@@ -243,7 +243,8 @@ fn tilted_clearcoats_never_reflect_more_than_arrives_and_weights_are_value_over_
     assert!(most > 0.95, "{most}");
 }
 
-/// Albedo scaling is by the direction towards the camera, so surfaces that keep all light are not reciprocal.
+/// Albedo scaling is by the direction towards the camera, so surfaces that keep all light have another law:
+/// [`a_scaled_specular_lobe_is_reciprocal_but_for_the_share_of_its_layers`].
 #[test]
 fn weights_are_value_over_density_and_reflection_is_reciprocal() {
     let mut transmitted = 0;
@@ -271,6 +272,31 @@ fn weights_are_value_over_density_and_reflection_is_reciprocal() {
         }
     }
     assert!(transmitted > 5_000, "{transmitted}");
+}
+
+/// On surfaces that keep all light, the specular lobe is reciprocal but for the share that layers let through to `wo`: all
+/// else is taken away from the sum of lobes.
+#[test]
+fn a_scaled_specular_lobe_is_reciprocal_but_for_the_share_of_its_layers() {
+    for (s, l) in recovering() {
+        let specular = |wo: Vec3, wi: Vec3| {
+            let shapes = LobeShapes::new(&s, &l, &ALONG, wo);
+            let scaling = Scaling::of_all(&s, &l, &ALONG, &shapes, wo);
+            let (coat, _) = coat_lobe(&shapes.above, &l, &ALONG, wo, wi);
+            let sheen = l.sheen_color * (sheen_lobe(&s, &l, wo, wi) * scaling.coat);
+            let recovered = scaling.recovered(&recovering_surface(&s, &l), wi).value;
+            let others = Vec3::splat(coat) + sheen + scaling.diffuse * (wi.z * INV_PI) + recovered;
+            (evaluate_layered(&s, &l, &ALONG, wo, wi).value - others) * (1.0 / (scaling.below * wi.z))
+        };
+        for i in 0..500 {
+            let r = random(i, 3);
+            let (wo, wi) = (direction(0.1 + 0.9 * r[0], r[1]), direction(0.1 + 0.9 * r[2], r[3]));
+            let (there, back) = (specular(wo, wi), specular(wi, wo));
+            for (a, b) in there.to_array().into_iter().zip(back.to_array()) {
+                assert!((a - b).abs() <= 2e-3 * max(a, b) + 1e-5, "{a} {b} {s:?} {l:?}");
+            }
+        }
+    }
 }
 
 /// The share of light from `wo` that a surface scatters, by its own sampling at the points of a Kronecker sequence.
