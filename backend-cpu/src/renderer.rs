@@ -383,24 +383,3 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::{BVH_TARGET, Cpu};
-    use lockstep_core::{Backend, Integrator, OpenOptions, Settings};
-
-    #[test]
-    fn the_size_of_a_photon_map_is_known_before_the_load_and_in_its_report() {
-        let scene = lockstep_conformance::scenes::everything_from_both_sides().unwrap();
-        let mut renderer = Cpu.open(BVH_TARGET, &OpenOptions::default()).unwrap();
-        let of = |integrator| Settings { width: 40, height: 25, integrator, ..Settings::default() };
-        let sizes = [Integrator::Path, Integrator::Bpt, Integrator::Bpm, Integrator::Vcm]
-            .map(|integrator| renderer.photon_map_bytes(&of(integrator)));
-        // 1000 light sub-paths of three photons of 48 bytes, twice, with a position and a source each; 1024 buckets
-        assert_eq!(sizes[..3], [0, 0, 3000 * (2 * 48 + 12 + 8) + 4 * 1024]);
-        assert!(sizes[3] > sizes[2], "vcm keeps vertices for connections: {sizes:?}");
-        let report = renderer.load(&scene, &of(Integrator::Vcm)).unwrap();
-        assert_eq!(report.photon_map_bytes, sizes[3]);
-        assert_eq!(renderer.load(&scene, &of(Integrator::Path)).unwrap().photon_map_bytes, 0);
-    }
-}

@@ -4,19 +4,19 @@ mod embree4_rs;
 mod fixtures;
 
 use super::intersector::{Embree, OcclusionRate};
+use crate::EMBREE_TARGET;
 use crate::intersector::Intersector;
-use crate::{BVH_TARGET, Cpu, EMBREE_TARGET};
 use fixtures::{
     closed_mesh, closed_mesh_of, doubled, instanced_spheres, instances, placement, random, random_direction,
     random_point, static_mesh,
 };
 use lockstep_bvh::{BuildSettings, Bvh2, BvhCache, Scratch};
-use lockstep_conformance::{render, require, scenes};
+use lockstep_conformance::require;
 use lockstep_core::geometry::{FAR, Hit, Ray};
 use lockstep_core::math::rng::{RayKey, SampleKey};
 use lockstep_core::math::vec3::{Vec3, dot, normalize};
 use lockstep_core::scene::{IDENTITY, transform_point};
-use lockstep_core::{Backend, OpenOptions, Scene, SceneBuilder, Settings};
+use lockstep_core::{Scene, SceneBuilder};
 
 /// Largest share of rays for which Embree may find another primitive than the built-in BVH, or another
 /// occlusion: rays that meet two primitives where they cross.
@@ -299,24 +299,4 @@ fn denormal_numbers_survive_embree() {
     let tiny = std::hint::black_box(f32::MIN_POSITIVE);
     assert_ne!(tiny * 0.5, 0.0, "results flushed to zero would differ from the other targets'");
     assert_ne!(std::hint::black_box(tiny * 0.5) * 2.0, 0.0, "operands taken as zero would differ likewise");
-}
-
-#[test]
-fn films_of_both_targets_agree_but_for_few_pixels() {
-    if !embree_is_here() {
-        return;
-    }
-    let scene = scenes::everything().unwrap();
-    let settings = Settings { width: 160, height: 120, ..Settings::default() };
-    let film = |target, threads| {
-        let mut renderer =
-            Cpu.open(target, &OpenOptions { threads: Some(threads), ..OpenOptions::default() }).unwrap();
-        render(renderer.as_mut(), &scene, &settings, 4).unwrap().0
-    };
-    let (bvh, embree) = (film(BVH_TARGET, 2), film(EMBREE_TARGET, 2));
-    let differing = bvh.pixels_differing(&embree);
-    println!("{differing} of {} pixels differ at 4 spp", bvh.sums.len());
-    assert!(differing <= bvh.sums.len() / 1_000, "{differing} pixels differ");
-    assert!(embree.invalid.is_zero());
-    assert_eq!(film(EMBREE_TARGET, 1), embree, "films do not depend on the number of threads");
 }

@@ -1,8 +1,6 @@
 //! Embree finds flat surfaces wherever the built-in BVH does, however far from the origin and however narrow the
 //! view is.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use lockstep_conformance::{render, require};
 use lockstep_core::film::Film;
 use lockstep_core::math::vec3::{Vec3, vec3};
