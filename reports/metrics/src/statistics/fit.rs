@@ -105,7 +105,7 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Noise;
+    use super::super::random_numbers::Noise;
     use super::*;
 
     #[test]

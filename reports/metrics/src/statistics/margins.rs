@@ -218,7 +218,7 @@ fn clip_levels(image: &LinearImage) -> [Option<f32>; 2] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Noise;
+    use super::super::random_numbers::Noise;
     use super::*;
     use crate::image_io::srgb;
 

@@ -50,13 +50,13 @@ mod map;
 mod margins;
 mod noise;
 mod outliers;
+#[cfg(test)]
+mod random_numbers;
 mod rule;
 mod skewness;
 mod structure;
 pub mod student;
 mod test_result;
-#[cfg(test)]
-mod tests;
 mod tile_tests;
 mod tiles;
 pub mod timing;

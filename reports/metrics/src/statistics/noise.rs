@@ -184,7 +184,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Noise;
+    use super::super::random_numbers::Noise;
     use super::*;
     use crate::image_io::{Precision, srgb};
 

@@ -130,7 +130,7 @@ pub fn in_words() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Noise;
+    use super::super::random_numbers::Noise;
     use super::*;
 
     /// Times with noise that slows more than it speeds up, as that of machines does.

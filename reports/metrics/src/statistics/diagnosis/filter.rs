@@ -82,7 +82,7 @@ fn filtered(image: &LinearImage, deviation: f64) -> LinearImage {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::Noise;
+    use super::super::super::random_numbers::Noise;
     use super::*;
 
     #[test]

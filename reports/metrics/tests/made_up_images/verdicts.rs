@@ -1,34 +1,13 @@
 //! Distribution and tests against SciPy's figures; verdicts on made-up images. Verdicts on renders are in
 //! `harness/tests/validation/bias.rs`.
 
-use super::student::{quantile, two_sided_p};
-use super::*;
-use crate::image_io::LinearImage;
-use crate::metrics::Side;
-
-/// Random numbers that every machine repeats (splitmix64, Steele, Lea and Flood 2014).
-pub(super) struct Noise(pub(super) u64);
-
-impl Noise {
-    /// Uniform in 0 to 1.
-    pub(super) fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Standard normal (Box and Muller 1958).
-    pub(super) fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-
-    /// A value of mean 1 that is 0.5 nearly always and 500 once in a thousand times.
-    fn firefly(&mut self) -> f64 {
-        if self.uniform() < 0.001 { 500.5 } else { 0.5 }
-    }
-}
+use crate::random_numbers::Noise;
+use lockstep_metrics::image_io::{LinearImage, Precision, srgb};
+use lockstep_metrics::metrics::Side;
+use lockstep_metrics::statistics::student::{quantile, two_sided_p};
+use lockstep_metrics::statistics::{
+    Agreement, ComparisonError, DecisionRule, Family, Pairing, StructureTest, compare_images, p_value_map,
+};
 
 /// An image whose pixel at (x, y) is `scene(x, y)` times the mean of `spp` random values of mean 1.
 fn render(
@@ -41,6 +20,11 @@ fn render(
         let mut channel = || (0..spp).map(|_| value(noise)).sum::<f64>() / f64::from(spp);
         [channel(), channel(), channel()].map(|v| (v * scene(x, y)) as f32)
     })
+}
+
+/// A value of mean 1 that is 0.5 nearly always and 500 once in a thousand times.
+fn firefly(noise: &mut Noise) -> f64 {
+    if noise.uniform() < 0.001 { 500.5 } else { 0.5 }
 }
 
 fn exponential(noise: &mut Noise) -> f64 {
@@ -167,9 +151,7 @@ fn a_difference_without_any_noise_is_a_bias() {
 #[test]
 fn false_alarms_are_as_rare_as_the_rule_says_even_with_fireflies() {
     // 1,000 pairs at alpha 0.001: one is expected; six or more have a probability below 0.0006.
-    for (value, name) in
-        [(exponential as fn(&mut Noise) -> f64, "exponential"), (Noise::firefly, "fireflies")]
-    {
+    for (value, name) in [(exponential as fn(&mut Noise) -> f64, "exponential"), (firefly, "fireflies")] {
         let mut noise = Noise(11);
         let mut alarms = [0u32; 2];
         for _ in 0..500 {
@@ -294,7 +276,7 @@ fn correlated_noise_is_no_bias_and_a_bias_under_it_is_found() {
 #[test]
 fn heavy_tails_of_one_side_are_inconclusive_and_what_would_tell_is_said() {
     let mut noise = Noise(22);
-    let mut heavy = || render(&mut noise, 1, Noise::firefly, gradient);
+    let mut heavy = || render(&mut noise, 1, firefly, gradient);
     let (a, b) = (heavy(), LinearImage::from_fn(64, 48, |x, y| [gradient(x, y) as f32; 3]));
     let found = compare_images(&[a], &[b], Pairing::Independent, &DecisionRule::default()).unwrap();
     assert_eq!(found.agreement, Agreement::Inconclusive, "{}", found.reason);
@@ -351,7 +333,7 @@ fn a_half_float_file_without_noise_is_within_its_rounding() {
         // Ten bits of mantissa, cut off.
         exact.pixels()[(y * 64 + x) as usize].map(|v| f32::from_bits(v.to_bits() & !0x1fff))
     });
-    let half = rounded.clone().with_precision(crate::image_io::Precision::Half);
+    let half = rounded.clone().with_precision(Precision::Half);
     let one = std::slice::from_ref;
     assert_ne!(verdict(one(&exact), one(&rounded), Pairing::Paired), Agreement::WithinNoise);
     assert_eq!(verdict(one(&exact), one(&half), Pairing::Paired), Agreement::WithinNoise);
@@ -403,7 +385,7 @@ fn a_few_fireflies_of_one_side_do_not_make_the_rest_a_bias() {
         let mut noise = Noise(1000 + seed);
         let mut render = |fireflies: bool| {
             LinearImage::from_fn(64, 48, |x, y| {
-                let light = if fireflies { noise.firefly() } else { 1.0 };
+                let light = if fireflies { firefly(&mut noise) } else { 1.0 };
                 let shown = gradient(x, y) * (light + 0.1 * noise.normal());
                 [0; 3].map(|_: i32| (shown * (1.0 + 0.01 * noise.normal())) as f32)
             })
@@ -417,7 +399,6 @@ fn a_few_fireflies_of_one_side_do_not_make_the_rest_a_bias() {
 
 #[test]
 fn clipped_noise_of_heavy_tails_is_inconclusive() {
-    use crate::image_io::{Precision, srgb};
     let mut noise = Noise(33);
     let mut coded = |spp: u32| {
         let exact = render(&mut noise, spp, exponential, |x, y| 0.7 * gradient(x, y));
