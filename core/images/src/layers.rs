@@ -1,9 +1,8 @@
 //! EXR files: every layer of every part, of any channels.
 
-use super::source::{ReadError, ReadLimits, Source};
+use super::source::{ReadError, Source};
 use super::{LinearImage, Precision};
 use exr::prelude::{FlatSamples, ReadChannels, ReadLayers, f16, read};
-use std::path::Path;
 
 /// The contents of a layer, and so which metric suits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,28 +43,6 @@ impl Layer {
         let base = self.name.strip_suffix('A').filter(|_| self.kind == LayerKind::Alpha)?;
         Some(base.strip_suffix('.').unwrap_or(base))
     }
-}
-
-/// Reads every layer of a file: of an EXR file all parts and groups of channels, the image first, with alpha as a
-/// layer of its own where it is not 1 everywhere; of other files the image, and its alpha likewise.
-///
-/// # Errors
-/// [`ReadError`], naming the file.
-pub fn read_layers(path: &Path) -> Result<Vec<Layer>, ReadError> {
-    let limits = ReadLimits::default();
-    let source = Source::open(path, limits)?;
-    if source.is_exr() {
-        return exr_layers(&source);
-    }
-    let image = super::read_image(path)?;
-    let alpha = image.alpha().map(|alpha| {
-        let values = alpha.iter().map(|v| [*v; 3]).collect();
-        image_of((image.width(), image.height()), values, image.precision().of_alpha())
-    });
-    let layer = |name: &str, kind, image| Layer { name: name.to_owned(), kind, origin: (0, 0), image };
-    let alpha = alpha.transpose().map_err(|message| source.decode_error("PNG", message))?;
-    let alpha = alpha.map(|alpha| layer("A", LayerKind::Alpha, alpha));
-    Ok([layer("", LayerKind::Colour, image)].into_iter().chain(alpha).collect())
 }
 
 /// One channel of a part.
@@ -226,7 +203,8 @@ fn is_direction(name: &str) -> bool {
     ["normal", ".n", "nx"].iter().any(|word| name.contains(word)) || name == "n" || name == "ns"
 }
 
-fn image_of(
+/// An image of these values.
+pub(super) fn image_of(
     (width, height): (u32, u32),
     values: Vec<[f32; 3]>,
     precision: Precision,

@@ -20,19 +20,17 @@ mod precision;
 mod read;
 mod source;
 pub mod srgb;
-#[cfg(test)]
-mod tests;
 mod tone;
 mod write;
 
 pub use atomic::{AtomicFile, WriteError, atomic_write, atomic_write_text};
 pub use boxes::{half_bytes, reduce_rgb8};
 pub use hashed::{CheckedImage, ImageEntries, read_hashed_exr, write_hashed_exr, write_hashed_png};
-pub use layers::{Layer, LayerKind, read_layers};
+pub use layers::{Layer, LayerKind};
 pub use name::{ImageKind, ImageName, decode_name, encode_name, is_map_name, p_map_name};
 pub use precision::Precision;
 pub use read::{
-    Srgb8Image, read_exr_metadata, read_image, read_image_limited, read_png_metadata, read_srgb8,
+    Srgb8Image, read_exr_metadata, read_image, read_image_limited, read_layers, read_png_metadata, read_srgb8,
 };
 pub use source::{ReadError, ReadLimits};
 pub use tone::Tone;

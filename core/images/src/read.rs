@@ -1,6 +1,6 @@
 //! Reading images of any program, with limits.
 
-use super::layers::exr_layers;
+use super::layers::{Layer, LayerKind, exr_layers, image_of};
 use super::source::{ReadError, ReadLimits, Source, check_size};
 use super::{LinearImage, Precision, pfm, srgb};
 use image::codecs::hdr::HdrDecoder;
@@ -16,7 +16,7 @@ use std::path::Path;
 /// PNG values are decoded from sRGB, whatever `gAMA` or colour profile the file has; the others are taken as
 /// linear. The image keeps the file's [`Precision`], and its alpha where that is not 1 everywhere; colours of
 /// EXR files are premultiplied, so they show the image over black. Of an EXR file with several layers the one
-/// without a name is read, else the combined one, else the first ([`super::read_layers`] reads all).
+/// without a name is read, else the combined one, else the first ([`read_layers`] reads all).
 ///
 /// # Errors
 /// [`ReadError`], naming the file.
@@ -71,6 +71,28 @@ pub fn read_srgb8(path: &Path) -> Result<Srgb8Image, ReadError> {
             Srgb8Image { width: codes.width(), height: codes.height(), codes: codes.into_raw() }
         }
     })
+}
+
+/// Reads every layer of a file: of an EXR file all parts and groups of channels, the image first, with alpha as a
+/// layer of its own where it is not 1 everywhere; of other files the image, and its alpha likewise.
+///
+/// # Errors
+/// [`ReadError`], naming the file.
+pub fn read_layers(path: &Path) -> Result<Vec<Layer>, ReadError> {
+    let limits = ReadLimits::default();
+    let source = Source::open(path, limits)?;
+    if source.is_exr() {
+        return exr_layers(&source);
+    }
+    let image = read_image(path)?;
+    let alpha = image.alpha().map(|alpha| {
+        let values = alpha.iter().map(|v| [*v; 3]).collect();
+        image_of((image.width(), image.height()), values, image.precision().of_alpha())
+    });
+    let layer = |name: &str, kind, image| Layer { name: name.to_owned(), kind, origin: (0, 0), image };
+    let alpha = alpha.transpose().map_err(|message| source.decode_error("PNG", message))?;
+    let alpha = alpha.map(|alpha| layer("A", LayerKind::Alpha, alpha));
+    Ok([layer("", LayerKind::Colour, image)].into_iter().chain(alpha).collect())
 }
 
 /// The content of a file: linear values, or 8-bit sRGB.
