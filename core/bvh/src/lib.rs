@@ -13,6 +13,8 @@ mod leaf;
 mod memory;
 mod metrics;
 mod object_ray;
+#[cfg(test)]
+mod test_cases;
 mod traverse;
 mod validate;
 

@@ -1,5 +1,5 @@
 use crate::BruteForce;
-use crate::tests::{bits, key, random_point, ray};
+use crate::test_cases::{bits, key, random_point, ray};
 use crate::traverse::small_scene::*;
 use lockstep_core::scene::{AlphaMode, Flatten, IDENTITY, Material, MeshData, Scene, SceneBuilder, Sphere};
 
