@@ -147,6 +147,3 @@ fn shown_by(node: &nodes::Placed<'_>, mesh: usize, root: &Item<'_>, poses: &anim
     let weights = moved.or_else(own).or_else(default).filter(|w| w.iter().any(|w| *w != 0.0));
     Shown { mesh, skin: node.item.index("skin"), weights: weights.unwrap_or_default() }
 }
-
-#[cfg(test)]
-mod tests;

@@ -49,6 +49,3 @@ pub(crate) fn load(
     // An emitter of the file is a lamp, however dim.
     Ok(Contents { cameras, has_lamps })
 }
-
-#[cfg(test)]
-mod tests;

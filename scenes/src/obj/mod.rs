@@ -112,6 +112,3 @@ fn number(word: &str, line: usize, warnings: &Warnings) -> Result<f32> {
 fn shorten(word: &str) -> String {
     word.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -99,6 +99,3 @@ pub(crate) fn load(
     contents.has_lamps = assembly.emits;
     Ok(contents)
 }
-
-#[cfg(test)]
-mod tests;

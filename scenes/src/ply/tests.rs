@@ -146,16 +146,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn a_file_can_be_named_as_a_scene() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("square.ply");
-    std::fs::write(&path, ascii()).unwrap();
-    let loaded = crate::load(path.to_str().unwrap(), &crate::LoadOptions::default()).unwrap();
-    assert_eq!((loaded.scene.triangles.len(), loaded.scene.name.as_str()), (3, "square"));
-    assert_eq!(loaded.scene.vertices[0].uv0, [0.0, 1.0], "v grows downwards");
-    std::fs::write(&path, &ascii()[..40]).unwrap();
-    let error = crate::load(path.to_str().unwrap(), &crate::LoadOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("square.ply: line"), "{error}");
-}

@@ -3,8 +3,6 @@
 
 mod atrium;
 mod caustic;
-#[cfg(test)]
-mod coincidence;
 mod cornell;
 mod furnace;
 mod glass_lamp;
@@ -103,6 +101,3 @@ fn unknown_parameter(scene: &str, parameter: &str, known: &[&str]) -> Error {
     let message = format!("`{scene}` knows these parameters: {}{hint}", known.join(", "));
     Error::scene(format!("{scene}:{parameter}"), "name", message)
 }
-
-#[cfg(test)]
-mod tests;

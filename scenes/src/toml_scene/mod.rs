@@ -244,6 +244,3 @@ fn camera(
         Ok(()) => Ok(out),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -106,6 +106,3 @@ impl<const G: usize> Direct<G> {
         self.base.bytes() + self.patches.bytes() + size_of_val(&self.nodes[..]) as u64
     }
 }
-
-#[cfg(test)]
-mod tests;

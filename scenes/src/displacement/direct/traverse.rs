@@ -178,6 +178,11 @@ impl<const G: usize> Direct<G> {
             // SAFETY: the processor has the features.
             return unsafe { self.walk_by_avx2(ray, scratch) };
         }
+        self.closest_hit_portable(ray, scratch)
+    }
+
+    /// [`Self::closest_hit`] for any processor.
+    pub fn closest_hit_portable(&self, ray: &Ray, scratch: &mut Scratch<G>) -> f32 {
         self.walk::<PortableF32x8>(ray, scratch)
     }
 
@@ -188,7 +193,7 @@ impl<const G: usize> Direct<G> {
     }
 
     #[inline(always)]
-    pub(super) fn walk<L: F32x8>(&self, ray: &Ray, scratch: &mut Scratch<G>) -> f32 {
+    fn walk<L: F32x8>(&self, ray: &Ray, scratch: &mut Scratch<G>) -> f32 {
         let slabs = Slabs::new(ray.origin, ray.direction);
         let shear = Shear::new(ray.direction);
         let wide = WideRay::<L>::new(ray, &slabs, &shear);

@@ -5,8 +5,6 @@
 //! in the units of this crate; the script converts to Blender's watts.
 
 mod materials;
-#[cfg(test)]
-mod tests;
 
 use super::geometry::{self, Part, Placement};
 use super::images;

@@ -6,8 +6,6 @@
 //! nearest thing.
 
 mod materials;
-#[cfg(test)]
-mod tests;
 
 use super::geometry::{self, Placement};
 use super::notes::{Feature, Notes};

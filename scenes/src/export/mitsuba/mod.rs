@@ -7,8 +7,6 @@
 mod materials;
 mod meshes;
 mod sky;
-#[cfg(test)]
-mod tests;
 
 use super::geometry;
 use super::notes::{Feature, Notes};

@@ -6,8 +6,6 @@
 
 mod materials;
 mod sky;
-#[cfg(test)]
-mod tests;
 
 use super::geometry::{self, Part, Placement};
 use super::notes::{Feature, Notes};

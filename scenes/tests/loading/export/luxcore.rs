@@ -1,5 +1,7 @@
-use super::*;
-use crate::{LoadOptions, load};
+//! Scenes written for LuxCore.
+
+use lockstep_scenes::export::{Exported, Feature, to_luxcore};
+use lockstep_scenes::{LoadOptions, load};
 use std::collections::HashSet;
 use std::fs;
 

@@ -1,12 +1,15 @@
-use super::*;
-use crate::{LoadOptions, load};
+//! Scenes written for Cycles.
+
+use lockstep_scenes::export::{Exported, Feature, to_cycles};
+use lockstep_scenes::{LoadOptions, load};
+use serde_json::Value;
 
 fn exported(spec: &str) -> (Exported, Value, Vec<u8>, tempfile::TempDir) {
     let dir = tempfile::tempdir().unwrap();
     let scene = load(spec, &LoadOptions::default()).unwrap().scene;
     let exported = to_cycles(&scene, &dir.path().join("made")).unwrap();
     let document = serde_json::from_slice(&std::fs::read(&exported.file).unwrap()).unwrap();
-    let arrays = std::fs::read(dir.path().join("made").join(ARRAYS)).unwrap();
+    let arrays = std::fs::read(dir.path().join("made").join("geometry.bin")).unwrap();
     (exported, document, arrays, dir)
 }
 

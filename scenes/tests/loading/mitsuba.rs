@@ -1,9 +1,11 @@
 //! Small scenes for every element.
 
-use crate::{LoadOptions, LoadedScene, load};
 use lockstep_core::math::vec3::{Vec3, length, normalize, vec3};
 use lockstep_core::scene::{AlphaMode, EnvironmentKind, LightKind, Material, MaterialKind, NONE, SceneData};
 use lockstep_core::{Error, Result};
+use lockstep_scenes::export::to_mitsuba;
+use lockstep_scenes::{LoadOptions, LoadedScene, load};
+use std::io::Write;
 use std::path::Path;
 
 /// A camera, so that none is fitted.
@@ -308,6 +310,26 @@ fn bump_and_normal_maps_tilt_normals() {
     has(&messages(&bump), "mean stretch");
 }
 
+/// A serialized file of meshes of one triangle each.
+fn serialized(triangles: &[[[f32; 3]; 3]]) -> Vec<u8> {
+    const SINGLE_PRECISION: u32 = 0x1000;
+    let (mut file, mut begins) = (Vec::new(), Vec::new());
+    for corners in triangles {
+        begins.push(file.len() as u64);
+        file.extend([0x041C_u16, 4].map(u16::to_le_bytes).concat());
+        let mut mesh = [&SINGLE_PRECISION.to_le_bytes()[..], b"name\0"].concat();
+        mesh.extend([3_u64, 1].map(u64::to_le_bytes).concat());
+        mesh.extend(corners.iter().flatten().flat_map(|x| x.to_le_bytes()));
+        mesh.extend([0_u32, 1, 2].map(u32::to_le_bytes).concat());
+        let mut encoder = flate2::write::ZlibEncoder::new(&mut file, flate2::Compression::default());
+        encoder.write_all(&mesh).unwrap();
+        encoder.finish().unwrap();
+    }
+    file.extend(begins.iter().flat_map(|begin| begin.to_le_bytes()));
+    file.extend((begins.len() as u32).to_le_bytes());
+    file
+}
+
 #[test]
 fn shapes_are_placed() {
     let folder = tempfile::tempdir().unwrap();
@@ -316,15 +338,8 @@ fn shapes_are_placed() {
     let ply = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nproperty float u\nproperty float v\n\
                element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0 0.25 0.25\n1 0 0 0 0\n1 1 0 0 0\n3 0 1 2\n";
     std::fs::write(folder.path().join("t.ply"), ply).unwrap();
-    let raw = super::mesh::Raw {
-        positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]],
-        triangles: vec![[0, 1, 2]],
-        ..Default::default()
-    };
-    let other =
-        super::mesh::Raw { positions: vec![[5.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]], ..raw.clone() };
-    std::fs::write(folder.path().join("t.serialized"), super::serialized::write(&[&other, &raw], 4, false))
-        .unwrap();
+    let triangle = |x: f32| [[x, x, x], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]];
+    std::fs::write(folder.path().join("t.serialized"), serialized(&[triangle(5.0), triangle(0.0)])).unwrap();
     let file = |plugin: &str, more: &str| {
         let text = format!(
             "<shape type='{plugin}'><string name='filename' value='t.{plugin}'/>{more}\
@@ -579,7 +594,7 @@ fn only_files_of_the_scenes_folder_are_read() {
 fn what_is_exported_loads_again() {
     let folder = tempfile::tempdir().unwrap();
     let cornell = load("cornell", &LoadOptions::default()).unwrap().scene;
-    let exported = crate::export::to_mitsuba(&cornell, folder.path()).unwrap();
+    let exported = to_mitsuba(&cornell, folder.path()).unwrap();
     let back = load(exported.file.to_str().unwrap(), &LoadOptions::default()).unwrap().scene;
     assert_eq!(back.triangles.len(), cornell.triangles.len());
     near(back.camera.eye, cornell.camera.eye);

@@ -1,6 +1,9 @@
-use crate::{LoadOptions, LoadedScene, load};
+//! Small glTF files for every feature.
+
 use lockstep_core::math::vec3::{Vec3, length, vec3};
 use lockstep_core::scene::{AlphaMode, Layers, LightKind, Material, MaterialKind, NONE, Texture, Wrap};
+use lockstep_scenes::export::to_gltf;
+use lockstep_scenes::{LoadOptions, LoadedScene, load};
 use serde_json::{Value, json};
 
 mod draco;
@@ -519,7 +522,7 @@ fn an_unlit_material_shows_its_base_color_and_is_no_light() {
 
     // The exporter writes what the reader reads.
     let folder = tempfile::tempdir().unwrap();
-    crate::export::to_gltf(&loaded.scene, folder.path()).unwrap();
+    to_gltf(&loaded.scene, folder.path()).unwrap();
     let again = load(folder.path().join("scene.toml").to_str().unwrap(), &LoadOptions::default()).unwrap();
     let n = again.scene.materials[0];
     assert_eq!((n.base_color, n.emission, n.flags, n.alpha), (m.base_color, m.emission, m.flags, m.alpha));

@@ -1,7 +1,7 @@
 //! Emitters that are taken for the light of a scene, and files that get a sky.
 
 use super::{PIXEL, with, with_options};
-use crate::{Choices, LoadOptions, LoadedScene};
+use lockstep_scenes::{Choices, LoadOptions, LoadedScene};
 use serde_json::{Value, json};
 
 const STRENGTH: &str = "KHR_materials_emissive_strength";

@@ -1,8 +1,10 @@
-use super::coincidence;
-use crate::{LoadOptions, load};
+//! Claims about the procedural scenes.
+
+use crate::coincidence;
 use lockstep_core::Scene;
 use lockstep_core::math::vec3::{Vec3, cross, dot, length};
 use lockstep_core::scene::Instance;
+use lockstep_scenes::{LoadOptions, load};
 
 fn scene(spec: &str) -> Scene {
     load(spec, &LoadOptions::default()).unwrap().scene

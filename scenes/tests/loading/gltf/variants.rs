@@ -1,7 +1,7 @@
 //! `KHR_materials_variants`.
 
 use super::{with, with_options};
-use crate::{Choices, LoadOptions};
+use lockstep_scenes::{Choices, LoadOptions};
 use serde_json::{Value, json};
 
 /// Three colours: the file's own, and a variant's; the third variant changes nothing.
@@ -24,7 +24,7 @@ fn choose(variant: &str) -> LoadOptions {
 
 #[test]
 fn a_variant_changes_the_materials_that_it_maps() {
-    let red = |loaded: Result<crate::LoadedScene, String>| {
+    let red = |loaded: Result<lockstep_scenes::LoadedScene, String>| {
         let scene = loaded.unwrap().scene;
         scene.materials[scene.triangles[0].material as usize].base_color.x
     };
@@ -40,6 +40,6 @@ fn an_unknown_variant_is_an_error_with_the_files_names() {
     assert!(error.contains("no variant `Snow`; the file's are `Beach`, `Street`, `Plain`"), "{error}");
     let error = with_options(&choose("Snow"), |_| {}).unwrap_err();
     assert!(error.contains("the file's are none"), "{error}");
-    let error = crate::load("cornell", &choose("Snow")).unwrap_err().to_string();
+    let error = lockstep_scenes::load("cornell", &choose("Snow")).unwrap_err().to_string();
     assert!(error.contains("leave out --variant"), "{error}");
 }

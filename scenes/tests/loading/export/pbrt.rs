@@ -1,5 +1,7 @@
-use super::*;
-use crate::{LoadOptions, load};
+//! Scenes written for pbrt.
+
+use lockstep_scenes::export::{Exported, Feature, to_pbrt};
+use lockstep_scenes::{LoadOptions, load};
 use std::fs;
 
 fn exported(spec: &str) -> (Exported, String, tempfile::TempDir) {

@@ -6,10 +6,10 @@ mod lights;
 mod materials;
 mod textures;
 
-use crate::{LoadOptions, LoadedScene, load};
 use lockstep_core::Result;
 use lockstep_core::math::vec3::{Vec3, dot, length};
 use lockstep_core::scene::Material;
+use lockstep_scenes::{LoadOptions, LoadedScene, load};
 
 /// A triangle in the plane z = 0 that faces +z.
 const TRIANGLE: &str =

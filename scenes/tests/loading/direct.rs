@@ -1,10 +1,11 @@
-use super::{Direct, Scratch};
-use crate::{LoadOptions, load};
+//! Displaced surfaces without their triangles.
+
 use lockstep_bvh::{Bvh8, Scratch8};
 use lockstep_core::Result;
 use lockstep_core::geometry::{FAR, Ray};
 use lockstep_core::math::rng::{RayKey, pcg4d, uniforms};
 use lockstep_core::math::vec3::{Vec3, vec3};
+use lockstep_scenes::{Direct, LoadOptions, Scratch, load};
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -59,7 +60,7 @@ fn equal_hits<const G: usize>(obj: &str, keys: &str, kept: usize) -> usize {
     for ray in rays() {
         let expected = bvh.closest_hit(&tessellated, &ray, RayKey::default(), &mut of_bvh);
         assert_eq!(direct.closest_hit(&ray, &mut scratch), expected.t, "{ray:?}");
-        assert_eq!(direct.walk::<lockstep_core::math::simd::PortableF32x8>(&ray, &mut scratch), expected.t);
+        assert_eq!(direct.closest_hit_portable(&ray, &mut scratch), expected.t);
         hits += usize::from(expected.is_some());
     }
     assert!(scratch.expansions > 0 && scratch.expansions < scratch.lookups);

@@ -1,5 +1,7 @@
-use super::*;
-use crate::{LoadOptions, load};
+//! Scenes written for Mitsuba.
+
+use lockstep_scenes::export::{Exported, to_mitsuba};
+use lockstep_scenes::{LoadOptions, load};
 use std::fs;
 
 fn exported(spec: &str) -> (Exported, String, tempfile::TempDir) {

@@ -1,6 +1,8 @@
-use crate::{LoadOptions, LoadedScene, load};
+//! Small OBJ files.
+
 use lockstep_core::math::vec3::vec3;
 use lockstep_core::scene::{AlphaMode, MaterialKind};
+use lockstep_scenes::{LoadOptions, LoadedScene, load};
 
 fn loaded(obj: &str, mtl: Option<&str>) -> Result<LoadedScene, String> {
     let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! Animations, skins, morph targets and instancing.
 
 use super::{accessor, floats, with, with_options};
-use crate::{Choices, LoadOptions, LoadedScene};
 use lockstep_core::math::vec3::{Vec3, length, vec3};
+use lockstep_scenes::{Choices, LoadOptions, LoadedScene};
 use serde_json::{Value, json};
 
 fn at(seconds: f32) -> LoadOptions {

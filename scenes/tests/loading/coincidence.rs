@@ -13,7 +13,7 @@ type Point = [f64; 3];
 type Corners = [Point; 3];
 
 /// Pairs of coplanar, overlapping triangles, in scenes whose instances are all untransformed.
-pub(super) fn overlapping(scene: &Scene) -> Vec<[usize; 2]> {
+pub(crate) fn overlapping(scene: &Scene) -> Vec<[usize; 2]> {
     let corners =
         |t: &lockstep_core::scene::Triangle| t.vertices.map(|v| scene.positions[v as usize].map(f64::from));
     let triangles: Vec<Corners> = scene.triangles.iter().map(corners).collect();
