@@ -22,12 +22,19 @@ impl Image {
         Self { size, rgba }
     }
 
-    /// A normal map from heights. `slope` is how far white rises above black, in widths of the image.
+    /// A normal map from heights. `slope` is how far white rises above black, in widths of the image. The size is a power
+    /// of two, so that coordinates of texels and of their neighbours are exact.
     fn normals(size: u32, slope: f32, height: impl Fn(f32, f32) -> f32) -> Self {
         let step = 1.0 / size as f32;
+        // With a border of one texel
+        let side = size as usize + 2;
+        let at = |i: usize| (i as f32 - 0.5) * step;
+        let heights: Vec<f32> = (0..side * side).map(|i| height(at(i % side), at(i / side))).collect();
         Self::new(size, |u, v| {
-            let dx = (height(u - step, v) - height(u + step, v)) * slope / (2.0 * step);
-            let dy = (height(u, v + step) - height(u, v - step)) * slope / (2.0 * step);
+            let [x, y] = [u, v].map(|coordinate| (coordinate * size as f32) as usize + 1);
+            let height = |x: usize, y: usize| heights[y * side + x];
+            let dx = (height(x - 1, y) - height(x + 1, y)) * slope / (2.0 * step);
+            let dy = (height(x, y + 1) - height(x, y - 1)) * slope / (2.0 * step);
             let length = (dx * dx + dy * dy + 1.0).sqrt();
             [dx / length * 0.5 + 0.5, dy / length * 0.5 + 0.5, 0.5 / length + 0.5, 1.0]
         })
@@ -35,28 +42,51 @@ impl Image {
 }
 
 /// Noise between 0 and 1 that repeats every `period` cells.
-fn noise(u: f32, v: f32, period: i32, seed: u32) -> f32 {
-    let (x, y) = (u * period as f32, v * period as f32);
-    let (i, j) = (floor_to_i32(x), floor_to_i32(y));
-    let smooth = |t: f32| t * t * (3.0 - 2.0 * t);
-    let (fx, fy) = (smooth(x - i as f32), smooth(y - j as f32));
-    let corner = |i: i32, j: i32| {
-        uniform(pcg4d([i.rem_euclid(period) as u32, j.rem_euclid(period) as u32, seed, period as u32])[0])
-    };
-    let low = corner(i, j) * (1.0 - fx) + corner(i + 1, j) * fx;
-    let high = corner(i, j + 1) * (1.0 - fx) + corner(i + 1, j + 1) * fx;
-    low * (1.0 - fy) + high * fy
+struct Noise {
+    period: i32,
+    /// The values at the corners of the cells, row by row.
+    corners: Vec<f32>,
+}
+
+impl Noise {
+    fn new(period: i32, seed: u32) -> Self {
+        let corner =
+            |n: i32| uniform(pcg4d([(n % period) as u32, (n / period) as u32, seed, period as u32])[0]);
+        Self { period, corners: (0..period * period).map(corner).collect() }
+    }
+
+    fn at(&self, u: f32, v: f32) -> f32 {
+        let (x, y) = (u * self.period as f32, v * self.period as f32);
+        let (i, j) = (floor_to_i32(x), floor_to_i32(y));
+        let smooth = |t: f32| t * t * (3.0 - 2.0 * t);
+        let (fx, fy) = (smooth(x - i as f32), smooth(y - j as f32));
+        let wrapped = |i: i32| i.rem_euclid(self.period) as usize;
+        let (left, right) = (wrapped(i), wrapped(i + 1));
+        let (top, bottom) = (wrapped(j), wrapped(j + 1));
+        let corner = |column: usize, row: usize| self.corners[row * self.period as usize + column];
+        let low = corner(left, top) * (1.0 - fx) + corner(right, top) * fx;
+        let high = corner(left, bottom) * (1.0 - fx) + corner(right, bottom) * fx;
+        low * (1.0 - fy) + high * fy
+    }
 }
 
 /// Several octaves of noise between 0 and 1.
-fn clouds(u: f32, v: f32, period: i32, octaves: u32, seed: u32) -> f32 {
-    let (mut sum, mut weight, mut total) = (0.0, 1.0, 0.0);
-    for octave in 0..octaves {
-        sum += weight * noise(u, v, period << octave, seed + octave);
-        total += weight;
-        weight *= 0.5;
+struct Clouds(Vec<Noise>);
+
+impl Clouds {
+    fn new(period: i32, octaves: u32, seed: u32) -> Self {
+        Self((0..octaves).map(|octave| Noise::new(period << octave, seed + octave)).collect())
     }
-    sum / total
+
+    fn at(&self, u: f32, v: f32) -> f32 {
+        let (mut sum, mut weight, mut total) = (0.0, 1.0, 0.0);
+        for noise in &self.0 {
+            sum += weight * noise.at(u, v);
+            total += weight;
+            weight *= 0.5;
+        }
+        sum / total
+    }
 }
 
 fn mix(a: [f32; 3], b: [f32; 3], t: f32) -> [f32; 3] {
@@ -86,20 +116,21 @@ fn block(u: f32, v: f32) -> (f32, u32) {
 }
 
 pub(super) fn stone_color() -> Image {
+    let (grain, stains) = (Clouds::new(16, 4, 11), Clouds::new(6, 4, 21));
     Image::new(512, |u, v| {
         let (inside, number) = block(u, v);
         let tone = uniform(pcg4d([number, 3, 1, 4])[0]);
-        let grain = clouds(u, v, 16, 4, 11);
-        let face = mix([0.72, 0.64, 0.52], [0.86, 0.79, 0.68], 0.6 * tone + 0.4 * grain);
-        let face = mix(face, [0.60, 0.51, 0.40], 0.5 * step(0.55, 0.3, clouds(u, v, 6, 4, 21)));
+        let face = mix([0.72, 0.64, 0.52], [0.86, 0.79, 0.68], 0.6 * tone + 0.4 * grain.at(u, v));
+        let face = mix(face, [0.60, 0.51, 0.40], 0.5 * step(0.55, 0.3, stains.at(u, v)));
         opaque(mix([0.55, 0.49, 0.41], face, step(0.015, 0.03, inside)))
     })
 }
 
 pub(super) fn stone_normals() -> Image {
+    let grain = Clouds::new(24, 3, 31);
     Image::normals(512, 0.012, |u, v| {
         let (inside, _) = block(u, v);
-        step(0.0, 0.07, inside) + 0.35 * clouds(u, v, 24, 3, 31)
+        step(0.0, 0.07, inside) + 0.35 * grain.at(u, v)
     })
 }
 
@@ -112,19 +143,31 @@ fn tile(u: f32, v: f32) -> (f32, bool) {
 }
 
 /// Thin veins: where warped noise crosses its middle.
-fn vein(u: f32, v: f32, seed: u32) -> f32 {
-    let warp = clouds(u, v, 4, 4, seed) - 0.5;
-    let n = clouds(u + 0.3 * warp, v + 0.2 * warp, 3, 5, seed + 40);
-    1.0 - step(0.0, 0.09, (n - 0.5).abs())
+struct Veins {
+    warp: Clouds,
+    warped: Clouds,
+}
+
+impl Veins {
+    fn new(seed: u32) -> Self {
+        Self { warp: Clouds::new(4, 4, seed), warped: Clouds::new(3, 5, seed + 40) }
+    }
+
+    fn at(&self, u: f32, v: f32) -> f32 {
+        let warp = self.warp.at(u, v) - 0.5;
+        let n = self.warped.at(u + 0.3 * warp, v + 0.2 * warp);
+        1.0 - step(0.0, 0.09, (n - 0.5).abs())
+    }
 }
 
 pub(super) fn floor_color() -> Image {
+    let (of_dark, of_light) = (Veins::new(5), Veins::new(9));
     Image::new(512, |u, v| {
         let (inside, dark) = tile(u, v);
         let face = if dark {
-            mix([0.34, 0.26, 0.23], [0.62, 0.54, 0.50], vein(u, v, 5) * 0.7)
+            mix([0.34, 0.26, 0.23], [0.62, 0.54, 0.50], of_dark.at(u, v) * 0.7)
         } else {
-            mix([0.84, 0.80, 0.74], [0.55, 0.52, 0.50], vein(u, v, 9) * 0.6)
+            mix([0.84, 0.80, 0.74], [0.55, 0.52, 0.50], of_light.at(u, v) * 0.6)
         };
         opaque(mix([0.42, 0.39, 0.35], face, step(0.006, 0.01, inside)))
     })
@@ -132,9 +175,10 @@ pub(super) fn floor_color() -> Image {
 
 /// Green is roughness, blue is metalness: polished tiles, rough joints.
 pub(super) fn floor_roughness() -> Image {
+    let wear = Clouds::new(5, 4, 51);
     Image::new(256, |u, v| {
         let (inside, _) = tile(u, v);
-        let worn = 0.16 + 0.24 * clouds(u, v, 5, 4, 51);
+        let worn = 0.16 + 0.24 * wear.at(u, v);
         [1.0, 0.9 + (worn - 0.9) * step(0.006, 0.012, inside), 0.0, 1.0]
     })
 }
@@ -144,14 +188,16 @@ pub(super) fn floor_normals() -> Image {
 }
 
 pub(super) fn marble_color() -> Image {
+    let (shades, veins) = (Clouds::new(4, 4, 61), Veins::new(71));
     Image::new(256, |u, v| {
-        let base = mix([0.88, 0.85, 0.80], [0.80, 0.76, 0.70], clouds(u, v, 4, 4, 61));
-        opaque(mix(base, [0.62, 0.59, 0.57], 0.45 * vein(u, v, 71)))
+        let base = mix([0.88, 0.85, 0.80], [0.80, 0.76, 0.70], shades.at(u, v));
+        opaque(mix(base, [0.62, 0.59, 0.57], 0.45 * veins.at(u, v)))
     })
 }
 
 /// A pointed leaf with veins; u runs across, v from tip to stem. Outside it is cut away.
 pub(super) fn leaf_color(tint: [f32; 3]) -> Image {
+    let shades = Clouds::new(4, 3, 81);
     Image::new(128, |u, v| {
         let along = 1.0 - v;
         let across = (u - 0.5).abs() * 2.0;
@@ -162,7 +208,7 @@ pub(super) fn leaf_color(tint: [f32; 3]) -> Image {
         let inside = across < width.min(0.96) || stem;
         let (ribs, _) = sin_cos_turns((along + across * 0.35) * 8.0);
         let rib = if across < 0.05 { 0.9 } else { 0.25 * step(0.75, 0.25, ribs) };
-        let shade = 0.75 + 0.35 * clouds(u, v, 4, 3, 81);
+        let shade = 0.75 + 0.35 * shades.at(u, v);
         let face = tint.map(|c| c * shade);
         let c = mix(face, [0.62, 0.72, 0.38], rib * 0.5);
         [c[0], c[1], c[2], if inside { 1.0 } else { 0.0 }]
@@ -171,8 +217,9 @@ pub(super) fn leaf_color(tint: [f32; 3]) -> Image {
 
 /// A banner: a gold border and ring on a colour, its lower edge cut into points with a fringe.
 pub(super) fn banner_color(cloth: [f32; 3]) -> Image {
+    let threads = Clouds::new(64, 2, 91);
     Image::new(256, |u, v| {
-        let weave = 0.88 + 0.12 * clouds(u, v, 64, 2, 91);
+        let weave = 0.88 + 0.12 * threads.at(u, v);
         let gold = [0.83, 0.66, 0.30];
         // Three points at the lower edge.
         let x = u * 3.0;
