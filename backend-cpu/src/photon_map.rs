@@ -203,7 +203,8 @@ mod tests {
             normalization: 1.0,
             ratios: MergeRatios { merge: 1.0, connect: 1.0 },
             bucket_mask: buckets - 1,
-            reserved: [0; 2],
+            first_only: 0,
+            reserved: 0,
         }
     }
 

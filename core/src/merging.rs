@@ -9,11 +9,11 @@
 //! so all vertices that merge with one at `p` lie in the cells between those of `p - reach` and `p + reach`.
 //! Cells share a table of buckets by a hash; a photon counts in the visit of its own cell only.
 
-use crate::Settings;
 use crate::math::clamp;
 use crate::math::vec3::{Vec3, dot, vec3};
 pub use crate::merge_radius::MergeRadius;
 use crate::scene::SceneData;
+use crate::{Integrator, Settings};
 use bytemuck::{Pod, Zeroable};
 
 /// The constants of a pass's merges, computed once and handed to every device as these bits. Zero without
@@ -35,8 +35,11 @@ pub struct Merging {
     pub ratios: MergeRatios,
     /// Number of buckets, a power of two, less one.
     pub bucket_mask: u32,
+    /// One where camera sub-paths merge only at their first vertex that is not specular, as in progressive photon
+    /// mapping; else zero.
+    pub first_only: u32,
     /// Zero.
-    pub reserved: [u32; 2],
+    pub reserved: u32,
 }
 
 /// Densities of merges over those of connections, from which weights tell which techniques there are.
@@ -67,7 +70,8 @@ impl Merging {
         normalization: 0.0,
         ratios: MergeRatios { merge: 0.0, connect: 0.0 },
         bucket_mask: 0,
-        reserved: [0; 2],
+        first_only: 0,
+        reserved: 0,
     };
 
     /// The coordinates of the cell that contains a position.
@@ -115,6 +119,8 @@ pub struct MergeSchedule {
     light_paths: u32,
     /// Whether sub-paths are also connected.
     connects: bool,
+    /// Whether camera sub-paths merge only at their first vertex that is not specular.
+    first_only: bool,
 }
 
 impl MergeSchedule {
@@ -126,6 +132,7 @@ impl MergeSchedule {
             first_radius: merge_radius.share() * f64::from(scene.bounding_sphere().radius),
             light_paths: width * height,
             connects: integrator.connects(),
+            first_only: integrator == Integrator::Ppm,
         })
     }
 
@@ -149,7 +156,8 @@ impl MergeSchedule {
             normalization: (1.0 / merge_ratio) as f32,
             ratios: MergeRatios { merge: merge_ratio as f32, connect },
             bucket_mask: buckets(self.light_paths) - 1,
-            reserved: [0; 2],
+            first_only: u32::from(self.first_only),
+            reserved: 0,
         }
     }
 }
@@ -168,7 +176,6 @@ pub fn buckets_of_passes(light_paths: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Integrator;
     use crate::scene::{IDENTITY, Material, MeshData, SceneBuilder};
     use proptest::prelude::*;
 

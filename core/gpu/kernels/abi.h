@@ -286,7 +286,8 @@ typedef struct LS_ALIGN16 {
     float normalization;
     MergeRatios ratios;
     u32 bucket_mask;
-    u32 reserved[2];
+    u32 first_only;
+    u32 reserved;
 } Merging;
 
 /* A vertex of a light sub-path as merges need it. */

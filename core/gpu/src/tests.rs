@@ -124,6 +124,16 @@ fn entry_kernels_take_what_the_declarations_say() {
 }
 
 #[test]
+fn photon_mapping_has_one_program_for_all_vertices_and_for_first_ones() {
+    let texts = [Integrator::Bpm, Integrator::Ppm].map(|integrator| {
+        let options = Options { features: KernelFeatures::all(integrator), ..Options::default() };
+        let kinds = [ProgramKind::Pairs(integrator, ProgramOptions::default()), ProgramKind::RecordPairs];
+        kinds.map(|kind| assemble("compat.h", "", &options, kind).text)
+    });
+    assert!(texts[0] == texts[1]);
+}
+
+#[test]
 fn the_canary_writes_every_operation_of_its_table() {
     let text = assemble_canary("compat.h", "", &Options::default()).text;
     assert_eq!(kernels_in(&text), [declared(&canary::CANARY)]);

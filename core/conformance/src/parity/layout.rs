@@ -69,7 +69,7 @@ layouts! {
     Ray { origin, t_min, direction, t_max }
     Hit { t, u, v, instance, primitive }
     MergeRatios { merge, connect }
-    Merging { origin, cells_per_unit, radius2, reach, normalization, ratios, bucket_mask, reserved }
+    Merging { origin, cells_per_unit, radius2, reach, normalization, ratios, bucket_mask, first_only, reserved }
     Photon { position, bounce, from, vcm, throughput, vm }
     Pass {
         camera, pixels, samples, first_sample, seed, bounces, strategy, roulette_from, first_pixel, merging

@@ -940,7 +940,8 @@ fn merging_of(x: In<'_>) -> Merging {
         normalization: x.f(6),
         ratios: MergeRatios { merge: x.f(7), connect: x.f(8) },
         bucket_mask: x.u(9),
-        reserved: [0; 2],
+        first_only: 0,
+        reserved: 0,
     }
 }
 

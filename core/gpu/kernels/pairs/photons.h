@@ -180,7 +180,7 @@ LS_FN void vertex_merges_splat(VertexMerges sum, LS_GLOBAL i64 *film, LS_GLOBAL 
 /* The radiance of a merge, zero where no light is scattered. */
 LS_FN Vec3 pair_merged_radiance(Photon photon, PathVertex vertex, Merging merging) {
     Merge merge = photon_photon_merge(photon, vertex, merging);
-    return merge.wanted ? vec3_scale(merge.value, MERGE_WEIGHT(merge.weight)) : vec3_splat(0.0f);
+    return merge.wanted ? vec3_scale(merge.value, MERGE_WEIGHT(merging, merge.weight)) : vec3_splat(0.0f);
 }
 
 /* Merges that a work-item collects before it evaluates them, so that neighbours search together and evaluate
@@ -213,7 +213,7 @@ LS_FN u32 photon_cursor_collect(PhotonCursor *cursor, Merging merging, LS_GLOBAL
 }
 
 /* Adds the merges of all photons with a vertex of a camera sub-path to the film. */
-LS_FN void pair_merge(LS_GLOBAL i64 *film, LS_GLOBAL u32 *invalid, u32 bounces, Merging merging,
+LS_OUTLINED void pair_merge(LS_GLOBAL i64 *film, LS_GLOBAL u32 *invalid, u32 bounces, Merging merging,
                       LS_GLOBAL const Packed *photon_positions, LS_GLOBAL const Photon *photons,
                       LS_GLOBAL const u32 *bucket_counts, LS_GLOBAL const u32 *bucket_ends, SampleKey key,
                       PathVertex vertex, u32 bounce) {

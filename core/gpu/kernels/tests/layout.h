@@ -189,6 +189,7 @@ LS_KERNEL void ls_probe_layout(u32 count, LS_GLOBAL const u32 *LS_RESTRICT input
     LAYOUT_OFFSET(Merging, normalization)
     LAYOUT_OFFSET(Merging, ratios)
     LAYOUT_OFFSET(Merging, bucket_mask)
+    LAYOUT_OFFSET(Merging, first_only)
     LAYOUT_OFFSET(Merging, reserved)
     LAYOUT_SIZE(Photon)
     LAYOUT_OFFSET(Photon, position)

@@ -1110,8 +1110,8 @@ LS_FN Merging probe_merging(LS_GLOBAL const u32 *x) {
     merging.normalization = IN_F(6);
     merging.ratios = probe_ratios(IN_F(7), IN_F(8));
     merging.bucket_mask = IN_U(9);
-    merging.reserved[0] = 0u;
-    merging.reserved[1] = 0u;
+    merging.first_only = 0u;
+    merging.reserved = 0u;
     return merging;
 }
 

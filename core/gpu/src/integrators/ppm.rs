@@ -1,17 +1,8 @@
 //! Progressive photon mapping on a device.
 
-use super::Plan;
-use super::pairs::{MERGE_LAUNCHES, SUB_PATH_MERGE_LAUNCHES, buffers};
-use crate::assemble::{BIDIRECTIONAL, pairs};
+use super::{Plan, bpm};
 use lockstep_core::Integrator;
 
-pub(super) const PLAN: Plan = Plan {
-    integrator: Integrator::Ppm,
-    headers: &BIDIRECTIONAL,
-    shade: None,
-    defines: "#define LS_MERGE 1\n#define LS_MERGE_FIRST 1\n",
-    kernels_of_its_own: &[pairs::EXTEND_CAMERA, pairs::PHOTON_MAP, pairs::MERGE],
-    buffers: &buffers(false, true),
-    stages: &MERGE_LAUNCHES,
-    megakernel: &SUB_PATH_MERGE_LAUNCHES,
-};
+/// The program of bidirectional photon mapping, whose passes say that only first vertices merge: compilers take seconds for
+/// each kernel of it.
+pub(super) const PLAN: Plan = Plan { integrator: Integrator::Ppm, ..bpm::PLAN };

@@ -2,8 +2,8 @@
  * chooses in the same way.
  *
  * LS_CONNECT_PAIRS: camera sub-paths are connected to lights and to light sub-paths. LS_MERGE: they merge with
- * photons; with LS_MERGE_FIRST only at their first vertex that is not specular. With none of them light sub-paths
- * alone are traced, and camera rays. */
+ * photons, and without connections only at their first vertex that is not specular where the pass says so. With none of
+ * them light sub-paths alone are traced, and camera rays. */
 
 /* Merges without connections. */
 #if defined(LS_MERGE) && !defined(LS_CONNECT_PAIRS)
@@ -33,13 +33,11 @@
 
 /* True where a camera sub-path can find light beyond a vertex, `specular` where all its vertices are, and the weight
  * of a merge. */
-#if defined(LS_MERGE_FIRST)
-#define CAMERA_CONTINUES(pass, bounce, specular) (specular)
-#define MERGE_WEIGHT(among_all) 1.0f
-#elif defined(LS_MERGE_ALONE)
-#define CAMERA_CONTINUES(pass, bounce, specular) ((specular) || (bounce) + 1u < (pass).bounces)
-#define MERGE_WEIGHT(among_all) (among_all)
+#ifdef LS_MERGE_ALONE
+#define CAMERA_CONTINUES(pass, bounce, specular) \
+    ((specular) || ((pass).merging[0].first_only == 0u && (bounce) + 1u < (pass).bounces))
+#define MERGE_WEIGHT(merging, among_all) ((merging).first_only != 0u ? 1.0f : (among_all))
 #else
 #define CAMERA_CONTINUES(pass, bounce, specular) true
-#define MERGE_WEIGHT(among_all) (among_all)
+#define MERGE_WEIGHT(merging, among_all) (among_all)
 #endif
