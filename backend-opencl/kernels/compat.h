@@ -47,10 +47,30 @@ typedef ulong u64;
 #define LS_RESTRICT restrict
 #define LS_ALIGN16 __attribute__((aligned(16)))
 
+/* Where kernels call their bodies, which are functions, a body's parameter `item` holds the work-item's place. */
+#ifdef LS_CALLED_BODIES
+#define LS_BODY static __attribute__((noinline))
+#define LS_GLOBAL_ID() (item.global_id)
+#define LS_GLOBAL_SIZE() (item.global_size)
+#define LS_LOCAL_ID() (item.local_id)
+#define LS_LOCAL_SIZE() (item.local_size)
+
+/* The place of a work-item in its launch and in its group. */
+typedef struct {
+    u32 global_id;
+    u32 global_size;
+    u32 local_id;
+    u32 local_size;
+} WorkItem;
+
+#define LS_WORK_ITEM()                                                                          \
+    (WorkItem){(u32)get_global_id(0), (u32)get_global_size(0), (u32)get_local_id(0), (u32)get_local_size(0)}
+#else
 #define LS_GLOBAL_ID() ((u32)get_global_id(0))
 #define LS_GLOBAL_SIZE() ((u32)get_global_size(0))
 #define LS_LOCAL_ID() ((u32)get_local_id(0))
 #define LS_LOCAL_SIZE() ((u32)get_local_size(0))
+#endif
 #define LS_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define LS_ATOMIC_ADD(counter, amount) atomic_add(counter, amount)
 /* Adds to a 64-bit sum; without 64-bit atomics, to its halves one after the other. A carry out of the lower

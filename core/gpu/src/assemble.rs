@@ -1,5 +1,6 @@
 //! Assembly of kernel source from a backend's compat header and the shared headers.
 
+use crate::called_bodies::{CALLED_BODIES, called_bodies};
 use crate::features::KernelFeatures;
 use crate::header::{Header, header};
 use crate::integrators::plan;
@@ -218,6 +219,7 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
         ("LS_OCTANTS", order == Order::Octants),
         ("LS_RECORDS", part.records()),
         ("LS_FLOAT_MERGES", merges == MergeSums::Floats),
+        (CALLED_BODIES, !options.group_compaction),
     ];
     let integrator = plan(options.features.integrator);
     let queries: &[Header] = if part.has_queries() { &QUERIES } else { &[] };
@@ -310,7 +312,9 @@ fn assemble_with(
         files.push(("sobol_directions.h".to_owned(), sobol_directions()));
     }
     let headers = samplers.iter().chain(&HEADERS).chain(traversal).chain(last);
-    files.extend(headers.map(|&(name, text)| (name.to_owned(), text.to_owned())));
+    let calls_bodies = of_build.contains(&(CALLED_BODIES, true));
+    let text = |text: &str| if calls_bodies { called_bodies(text) } else { text.to_owned() };
+    files.extend(headers.map(|&(name, header)| (name.to_owned(), text(header))));
     KernelSource::of(files)
 }
 

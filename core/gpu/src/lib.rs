@@ -21,6 +21,7 @@
 //! totals ([`totals_len`]) are zero.
 
 mod assemble;
+mod called_bodies;
 pub mod canary;
 mod contents;
 pub mod driver;

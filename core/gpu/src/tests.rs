@@ -181,6 +181,7 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
         assemble("backend-x/kernels/compat.h", compat, options, ProgramKind::Render)
     };
     let plain = assemble("#define LS_FN\n", &Options::default());
+    let grouped = assemble("", &Options { group_compaction: true, ..Options::default() });
     for (name, text) in header_texts() {
         if name.contains("/pairs/") {
             continue;
@@ -215,12 +216,13 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
         .iter()
         .any(|other| name.ends_with(other))
         {
-            assert!(plain.text.contains(&format!("#line 1 \"{name}\"\n{text}")), "{name}");
+            assert!(grouped.text.contains(&format!("#line 1 \"{name}\"\n{text}")), "{name}");
+            let called = crate::called_bodies::called_bodies(text);
+            assert!(plain.text.contains(&format!("#line 1 \"{name}\"\n{called}")), "{name}");
         }
     }
     assert!(plain.text.contains("#line 1 \"backend-x/kernels/compat.h\"\n#define LS_FN"));
     let fast = assemble("", &Options { fast: true, ..Options::default() });
-    let grouped = assemble("", &Options { group_compaction: true, ..Options::default() });
     let wide = assemble("", &Options { layout: Layout::Bvh8, ..Options::default() });
     assert!(wide.text.contains("kernels/bvh/bvh8.h") && !wide.text.contains("kernels/bvh/bvh2.h"));
     let without = |features| assemble("", &Options { features, ..Options::default() });

@@ -40,7 +40,7 @@ typedef struct {
     LS_GLOBAL const float *srgb_to_linear;
 } TexelMemory;
 
-/* Kernel parameters of the scene, and the SceneRef made of them. */
+/* Kernel parameters of the scene, the same as arguments, and the SceneRef made of them. */
 #define LS_SCENE_PARAMETERS                                  \
     SceneConstants constants,                                \
     LS_GLOBAL const float *LS_RESTRICT positions,            \
@@ -63,6 +63,11 @@ typedef struct {
     LS_GLOBAL const Box *LS_RESTRICT instance_boxes,         \
     LS_GLOBAL const Layers *LS_RESTRICT layers,              \
     LS_GLOBAL const u32 *LS_RESTRICT albedos
+
+#define LS_SCENE_ARGUMENTS                                                                                          \
+    constants, positions, vertices, triangles, spheres, meshes, instances, materials, textures, texels,             \
+    srgb_to_linear, lights, light_alias, environment_texels, environment_alias, nodes, primitives, mesh_roots,  \
+    instance_boxes, layers, albedos
 
 #define LS_SCENE_REF(scene)                       \
     SceneRef scene;                               \

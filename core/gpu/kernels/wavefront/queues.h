@@ -125,7 +125,7 @@ LS_FN u32 group_fetch(LS_GLOBAL u32 *head, LS_LOCAL_POINTER u32 *fetched) {
 #define LS_ITEM_OF(first) (first)
 #define LS_FOR_ROUND(i, first, count) for (u32 i = first; i < first + LS_ROUND && i < (count); i++)
 #define LS_FOR_OWN_ROUNDS(first, count) \
-    for (u32 first = own_round() * LS_ROUND; first < (count); first += LS_GLOBAL_SIZE() * LS_ROUND)
+    for (u32 first = LS_OWN_ROUND() * LS_ROUND; first < (count); first += LS_GLOBAL_SIZE() * LS_ROUND)
 #define LS_FOR_SHARE(i, count)        \
     LS_FOR_OWN_ROUNDS(own, count)     \
     LS_FOR_ROUND(i, own, count)
@@ -141,10 +141,7 @@ LS_FN u32 group_fetch(LS_GLOBAL u32 *head, LS_LOCAL_POINTER u32 *fetched) {
 
 /* A work-item's first round. Rounds alternate between groups, so that threads, which run groups in blocks,
  * all have work however short a queue is. */
-LS_FN u32 own_round(void) {
-    u32 groups = LS_GLOBAL_SIZE() / LS_LOCAL_SIZE();
-    return LS_LOCAL_ID() * groups + LS_GLOBAL_ID() / LS_LOCAL_SIZE();
-}
+#define LS_OWN_ROUND() (LS_LOCAL_ID() * (LS_GLOBAL_SIZE() / LS_LOCAL_SIZE()) + LS_GLOBAL_ID() / LS_LOCAL_SIZE())
 #endif
 
 /* LS_FOR_RAYS(i, count, head, any, begin, hit, end) traces the rays of the items below `count`. The
