@@ -498,8 +498,20 @@ fn spill_limits() -> [(KernelFeatures, u32); 10] {
 
 #[test]
 fn machine_code_is_made_without_a_device_and_only_traversal_and_layers_spill() {
+    assert_spills_are_bounded(|features| !features.multiscatter && !features.priorities);
+}
+
+#[test]
+fn compensated_surfaces_and_nested_dielectrics_spill_within_their_limits() {
+    assert_spills_are_bounded(|features| features.multiscatter || features.priorities);
+}
+
+/// Asserts the limits of spilled bytes for scenes with such features.
+fn assert_spills_are_bounded(wanted: fn(&KernelFeatures) -> bool) {
     let Some(compiler) = compiler() else { return };
-    for (features, shading_limit) in spill_limits() {
+    let chosen: Vec<_> = spill_limits().into_iter().filter(|(features, _)| wanted(features)).collect();
+    assert!(!chosen.is_empty());
+    for (features, shading_limit) in chosen {
         let text = source_for(Mode::Exact, ProgramKind::Render, features).text;
         let MachineCode { log, .. } = machine_code_of(&compiler, &text);
         for kernel in ProgramKind::Render.kernels() {
