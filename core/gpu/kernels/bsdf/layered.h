@@ -341,13 +341,13 @@ typedef struct {
 /* The mean of the specular lobe's Fresnel term over the microfacets that are seen from `wo` and reflect to an unmasked
  * direction. Isotropic microfacets, whose `wo` must have no y, take half a turn. */
 LS_CALL Vec3 bsdf_mean_fresnel(SpecularLobe l, Vec3 wo) {
-    u32 steps = l.alpha.x == l.alpha.y ? 16u : 32u;
+    u32 steps = l.alpha.x == l.alpha.y ? 24u : 48u;
     float masked = 1.0f + bsdf_ggx_lambda_anisotropic(wo, l.alpha);
     Vec3 sum = vec3_splat(0.0f);
     float all = 0.0f;
     for (u32 i = 0u; i < steps; i++) {
         u32 node = i & 3u;
-        float turns = ((float)(i >> 2u) + 0.5f) * 0.125f;
+        float turns = ((float)(i >> 2u) + 0.5f) * 0.083333336f;
         Vec3 h = bsdf_ggx_sample_anisotropic(wo, l.alpha, bsdf_gauss_node(node), turns);
         Vec3 wi = bsdf_reflect(wo, h);
         if (wi.z > 0.0f) {
@@ -426,7 +426,7 @@ LS_FN Scaling bsdf_scaling_new(Surface s, SurfaceLayers layers, LayerAxes axes, 
     Vec3 transmitted;
     if (is_integrated) {
         Vec3 level = vec3_new(math_safe_sqrt(1.0f - wo.z * wo.z), 0.0f, wo.z);
-        Vec3 mean = bsdf_mean_fresnel(l, is_stretched ? towards : level);
+        Vec3 mean = bsdf_mean_fresnel(l, l.alpha.x == l.alpha.y ? level : towards);
         transmitted = vec3_scale(vec3_sub(vec3_splat(1.0f), mean), kept);
     } else {
         float rising = bsdf_rising_albedo(s.albedos, s.roughness, wo.z);

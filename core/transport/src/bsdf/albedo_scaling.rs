@@ -145,15 +145,15 @@ const GAUSS: [[f32; 2]; 4] = [
 
 /// The mean of a function of the cosine to a microfacet, such as Fresnel's term, over the microfacets that are seen from
 /// `wo` and reflect to an unmasked direction: by four nodes along the draw that chooses a visible normal's height and steps
-/// of an eighth of a turn. Isotropic microfacets, whose `wo` must have no y, take half a turn.
+/// of a twelfth of a turn. Isotropic microfacets, whose `wo` must have no y, take half a turn.
 #[inline(never)]
 pub(super) fn mean_fresnel(wo: Vec3, alpha: [f32; 2], fresnel: impl Fn(f32) -> Vec3) -> Vec3 {
-    let steps = if alpha[0] == alpha[1] { 4 } else { 8 };
+    let steps = if alpha[0] == alpha[1] { 6 } else { 12 };
     let masked = 1.0 + ggx_lambda_anisotropic(wo, alpha);
     let (mut sum, mut all) = (Vec3::ZERO, 0.0);
     for step in 0..steps {
         for [node, weight] in GAUSS {
-            let h = ggx_sample_anisotropic(wo, alpha, node, (step as f32 + 0.5) * 0.125);
+            let h = ggx_sample_anisotropic(wo, alpha, node, (step as f32 + 0.5) * (1.0 / 12.0));
             let wi = reflect(wo, h);
             if wi.z > 0.0 {
                 let share = weight * (masked / (masked + ggx_lambda_anisotropic(wi, alpha)));

@@ -365,7 +365,7 @@ impl Scaling {
         let kept = 1.0 - missing;
         let transmitted = if is_stretched || layers.iridescence > 0.0 {
             let level = vec3(safe_sqrt(1.0 - wo.z * wo.z), 0.0, wo.z);
-            let w = if is_stretched { towards } else { level };
+            let w = if shapes.alpha[0] == shapes.alpha[1] { level } else { towards };
             (Vec3::ONE - mean_fresnel(w, shapes.alpha, |cosine| shapes.fresnel(layers, cosine))) * kept
         } else {
             let rising = rising_albedo(s.roughness, wo.z);

@@ -374,7 +374,7 @@ fn layers_over_surfaces_that_lose_nothing_lose_little_and_gain_nothing() {
 }
 
 /// White surfaces that keep all light, below every kind of layer and several at once: what they scatter is within 1 % of what
-/// arrives, from three degrees above the horizon on.
+/// arrives, from half a degree above the horizon on and in every azimuth.
 #[test]
 fn white_surfaces_that_keep_all_light_are_white_below_layers() {
     let coat = |clearcoat, clearcoat_roughness, l| SurfaceLayers { clearcoat, clearcoat_roughness, ..l };
@@ -400,12 +400,19 @@ fn white_surfaces_that_keep_all_light_are_white_below_layers() {
             let s = Surface { base_color: Vec3::ONE, multiscatter: true, ..of_base };
             for l in &sets {
                 let has_sheen = max_component(l.sheen_color) > 0.0;
-                for cosine in [0.05f32, 0.1, 0.4, 1.0] {
+                for (cosine, azimuth) in
+                    [(0.01f32, 0.0f32), (0.02, 0.25), (0.05, 0.1), (0.1, 0.1), (0.4, 0.2), (1.0, 0.1)]
+                {
                     // Sheen peaks at the horizon, the smoothest everywhere
-                    let has_peak = has_sheen && (cosine < 0.1 || l.sheen_roughness < 0.2);
-                    let points = if has_peak { 1 << 16 } else { 1 << 12 };
-                    let found = albedo_by(points, &s, l, direction(cosine, 0.1));
-                    assert!((found - 1.0).abs() < 0.01, "albedo {found} at cosine {cosine} for {s:?} {l:?}");
+                    let points = match (has_sheen, l.sheen_roughness < 0.2) {
+                        (true, true) if cosine < 0.05 => 1 << 17,
+                        (true, true) => 1 << 15,
+                        (true, false) if cosine < 0.1 => 1 << 14,
+                        _ => 1 << 12,
+                    };
+                    let found = albedo_by(points, &s, l, direction(cosine, azimuth));
+                    let at = format!("cosine {cosine}, azimuth {azimuth}");
+                    assert!((found - 1.0).abs() < 0.01, "albedo {found} at {at} for {s:?} {l:?}");
                 }
             }
         }
