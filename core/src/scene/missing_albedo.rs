@@ -15,7 +15,7 @@ pub const MISSING_COSINES: u32 = 24;
 pub const MISSING_ROUGHNESSES: u32 = 16;
 /// Planes of a side of dielectrics, evenly in the fourth root of the reflectance at normal incidence from 0 to that of
 /// the index 4.
-pub const MISSING_INDICES: u32 = 16;
+pub const MISSING_INDICES: u32 = 31;
 /// The plane of metals, after those of dielectrics from outside and from inside.
 pub const MISSING_METAL: u32 = 2 * MISSING_INDICES;
 /// The smallest perceptual roughness of the table.
