@@ -78,23 +78,9 @@ fn machine_code_of(compiler: &Compiler, text: &str) -> MachineCode {
 /// that.
 fn exact_ptx_of(compiler: &Compiler, text: &str, capability: u32, kind: ProgramKind) -> Arc<str> {
     match (capability, kind) {
-        (90, ProgramKind::Render) if is_assembled(text) => machine_code_of(compiler, text).ptx,
+        (90, ProgramKind::Render) => machine_code_of(compiler, text).ptx,
         _ => ptx_of(compiler, text, capability, Mode::Exact),
     }
-}
-
-/// Whether machine code is made of a program's source: those whose spilled bytes are bounded, and the largest.
-fn is_assembled(text: &str) -> bool {
-    static TEXTS: OnceLock<Vec<String>> = OnceLock::new();
-    let texts = TEXTS.get_or_init(|| {
-        let bounded = spill_limits().map(|(features, _)| features);
-        let all = bounded
-            .into_iter()
-            .chain(scenes_of_few_features())
-            .chain([KernelFeatures::all(Integrator::Path)]);
-        all.map(|features| source_for(Mode::Exact, ProgramKind::Render, features).text).collect()
-    });
-    texts.iter().any(|of| of == text)
 }
 
 #[test]
@@ -292,9 +278,10 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
     );
 }
 
-/// Features of scenes with diffuse surfaces below triangle lamps, without textures: with nothing else, with spheres, with
-/// cut-outs, and with each sampler.
-fn scenes_of_few_features() -> [KernelFeatures; 5] {
+#[test]
+fn kernels_for_fewer_scene_features_pass_the_audit_and_spill_nothing() {
+    let Some(compiler) = compiler() else { return };
+    // Diffuse surfaces below triangle lamps, without textures.
     let contents = Contents {
         material_kinds: 1 << MaterialKind::Diffuse as u32,
         material_flags: KnownBits { some: 0, all: 0 },
@@ -310,19 +297,13 @@ fn scenes_of_few_features() -> [KernelFeatures; 5] {
     let nothing =
         KernelFeatures { instances: false, spheres: false, alpha: false, contents, ..without_layers() };
     let sampled = |sampler| KernelFeatures { sampler, ..nothing };
-    [
+    for features in [
         nothing,
         KernelFeatures { spheres: true, ..nothing },
         KernelFeatures { alpha: true, ..nothing },
         sampled(Sampler::Sobol),
         sampled(Sampler::Xorwow),
-    ]
-}
-
-#[test]
-fn kernels_for_fewer_scene_features_pass_the_audit_and_spill_nothing() {
-    let Some(compiler) = compiler() else { return };
-    for features in scenes_of_few_features() {
+    ] {
         audit(&compiler, ProgramKind::Render, features);
         let text = source_for(Mode::Exact, ProgramKind::Render, features).text;
         for kernel in from_ptxas(&machine_code_of(&compiler, &text).log) {

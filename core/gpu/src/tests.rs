@@ -117,10 +117,21 @@ fn entry_kernels_take_what_the_declarations_say() {
         if part == build(Structure::Megakernel, Scheduling::Default) {
             found.retain(|kernel| kernel.0 != "ls_generate");
         }
+        let bodies = text.matches("LS_BODY void ").count();
+        assert_eq!(bodies, text.matches("LS_KERNEL void ").count(), "{part:?}: every kernel calls its body");
         found.sort_by(|a, b| a.0.cmp(&b.0));
         declared.sort_by(|a, b| a.0.cmp(&b.0));
         assert_eq!(found, declared, "{part:?}");
     }
+}
+
+#[test]
+fn arguments_of_the_scene_are_its_parameters_in_order() {
+    let words = |name| macro_body(header("/scene.h"), name);
+    let (parameters, arguments) = (words("LS_SCENE_PARAMETERS"), words("LS_SCENE_ARGUMENTS"));
+    let parameters: Vec<String> = parameters.split(',').map(|text| parameter(text).1).collect();
+    let arguments: Vec<&str> = arguments.split(',').map(str::trim).collect();
+    assert_eq!(arguments, parameters);
 }
 
 #[test]
