@@ -5,17 +5,16 @@
 //! a sample of its entries to be current.
 //!
 //! A plane is a surface seen from one side: a dielectric from outside, by its index of refraction, the same from inside,
-//! and a metal that reflects everything. Rows of a plane are even in perceptual roughness from [`SMOOTHEST_ROUGH`] to 1,
-//! columns in a function of the cosine that keeps the loss of all roughnesses in place; the last column is the
-//! cosine-weighted mean of the row.
+//! and a metal that reflects everything. Rows of a plane are even in perceptual roughness from [`SMOOTHEST_ROUGH`] to 1.
+//! Planes and columns are even in functions of the index and of the cosine that keep the loss of all roughnesses in
+//! place. The last column is the cosine-weighted mean of the row over the third power of its roughness.
 
 /// Columns of cosines, evenly in their place from 0 to 1.
-pub const MISSING_COSINES: u32 = 24;
+pub const MISSING_COSINES: u32 = 32;
 /// Rows of a table: roughnesses.
-pub const MISSING_ROUGHNESSES: u32 = 16;
-/// Planes of a side of dielectrics, evenly in the fourth root of the reflectance at normal incidence from 0 to that of
-/// the index 4.
-pub const MISSING_INDICES: u32 = 31;
+pub const MISSING_ROUGHNESSES: u32 = 24;
+/// Planes of a side of dielectrics, evenly in their place from the index 1 to 4.
+pub const MISSING_INDICES: u32 = 28;
 /// The plane of metals, after those of dielectrics from outside and from inside.
 pub const MISSING_METAL: u32 = 2 * MISSING_INDICES;
 /// The smallest perceptual roughness of the table.

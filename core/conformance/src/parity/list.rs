@@ -11,6 +11,7 @@ use lockstep_core::math::rng::{self, Block, RayKey, SampleKey};
 use lockstep_core::math::sampling;
 use lockstep_core::math::vec3::{self, Vec3};
 use lockstep_core::merging::{MergeRatios, Merging};
+use lockstep_core::scene::missing_albedo::MISSING_METAL;
 use lockstep_core::scene::{
     Affine, NONE, SPHERE_BIT, Texture, Vertex, transform_normal, transform_point, transform_vector,
 };
@@ -556,10 +557,15 @@ pub(super) const PROBES: &[ParityCase] = &[
     scene!("bsdf_sheen_albedo", [Range(0.0, 1.0), Range(0.0, 1.0)], "f", |_, x, out| {
         out.f(bsdf::sheen_albedo(x.f(0), x.f(1)));
     }),
-    scene!("bsdf_missing", [Below(33), Range(0.0, 1.0), Range(1e-4, 1.0)], "ff", |_, x, out| {
-        out.f(bsdf::missing_in_plane(x.u(0), x.f(1), x.f(2)));
-        out.f(bsdf::mean_missing_in_plane(x.u(0), x.f(1)));
-    }),
+    scene!(
+        "bsdf_missing",
+        [Below(MISSING_METAL + 1), Range(0.0, 1.0), Range(1e-4, 1.0)],
+        "ff",
+        |_, x, out| {
+            out.f(bsdf::missing_in_plane(x.u(0), x.f(1), x.f(2)));
+            out.f(bsdf::mean_missing_in_plane(x.u(0), x.f(1)));
+        }
+    ),
     scene!(
         "bsdf_albedo_scaling",
         [Range(0.0, 1.0), Range(1e-4, 1.0), Range(1e-3, 1.0), Upper],

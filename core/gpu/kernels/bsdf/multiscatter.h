@@ -3,11 +3,11 @@
 
 #ifdef LS_MULTISCATTER
 
-#define MISSING_COSINES 24u
-#define MISSING_ROUGHNESSES 16u
-#define MISSING_INDICES 31u
-#define MISSING_METAL 62u
-#define MISSING_ROW 25u
+#define MISSING_COSINES 32u
+#define MISSING_ROUGHNESSES 24u
+#define MISSING_INDICES 28u
+#define MISSING_METAL 56u
+#define MISSING_ROW 33u
 #define MISSING_FIRST 1024u
 #define SMOOTHEST_ROUGH 0.03f
 #define MISSING_SCALE (1.0f / 4194304.0f)
@@ -43,9 +43,17 @@ LS_FN float bsdf_missing_row(float roughness, u32 count) {
 /* The place of a cosine among the columns. */
 LS_FN float bsdf_missing_column(float roughness, float cosine) {
     float r = math_max(roughness, SMOOTHEST_ROUGH);
-    float width = 0.7f * (r * r);
-    float x = LS_DIV((1.0f + width) * cosine, cosine + width);
-    return math_saturate(math_safe_sqrt(x * math_safe_sqrt(x))) * (float)(MISSING_COSINES - 1u);
+    float squared = math_sqr(2.5f * (r * r));
+    float x = LS_DIV((1.0f + squared) * (cosine * cosine), cosine * cosine + squared);
+    return math_saturate(math_safe_sqrt(math_safe_sqrt(x))) * (float)(MISSING_COSINES - 1u);
+}
+
+/* The place of an index of refraction among the planes of a side. */
+LS_FN float bsdf_missing_plane(float roughness, float ior) {
+    float r = math_max(roughness, SMOOTHEST_ROUGH);
+    float width = r * r;
+    float root = math_safe_sqrt(LS_DIV(math_max(ior - 1.0f, 0.0f), ior + 1.0f));
+    return math_saturate(LS_DIV((1.0f + 1.2909944f * width) * root, root + width)) * (float)(MISSING_INDICES - 1u);
 }
 
 /* The entry before a place of `count`, and the place's distance from it. */
@@ -83,7 +91,8 @@ LS_FN float bsdf_mean_missing_in_plane(LS_GLOBAL const u32 *albedos, u32 plane, 
     u32 first = (plane * MISSING_ROUGHNESSES + row.first) * MISSING_ROW + MISSING_COSINES;
     float near_row = bsdf_missing_entry(albedos, first);
     float far_row = bsdf_missing_entry(albedos, first + MISSING_ROW);
-    return (near_row * (1.0f - row.share) + far_row * row.share) * MISSING_SCALE;
+    float r = math_max(roughness, SMOOTHEST_ROUGH);
+    return (near_row * (1.0f - row.share) + far_row * row.share) * (MISSING_SCALE * (r * r * r));
 }
 
 /* The planes of a surface that is seen from outside or from inside. */
@@ -94,9 +103,7 @@ LS_FN Planes bsdf_planes_new(Surface s, bool outside) {
     if (s.kind != MATERIAL_DIELECTRIC) {
         return planes;
     }
-    /* Even in the fourth root of the reflectance, which is that of 0.36 at the index 4 */
-    float root = math_safe_sqrt(LS_DIV(math_max(s.ior - 1.0f, 0.0f), s.ior + 1.0f));
-    planes = bsdf_missing_step(math_saturate(root * 1.2909944f) * (float)(MISSING_INDICES - 1u), MISSING_INDICES);
+    planes = bsdf_missing_step(bsdf_missing_plane(s.roughness, s.ior), MISSING_INDICES);
     planes.first = (outside ? 0u : MISSING_INDICES) + planes.first;
     return planes;
 }

@@ -30,13 +30,24 @@ pub(super) fn missing_row(roughness: f32, count: u32) -> f32 {
 }
 
 /// The place of a cosine among the columns: of smooth surfaces, which lose light close to the horizon alone, most
-/// columns are there.
+/// columns are there. Towards the normal the loss falls as the squared tangent does.
 #[inline(always)]
 fn missing_column(roughness: f32, cosine: f32) -> f32 {
     let r = max(roughness, SMOOTHEST_ROUGH);
-    let width = 0.7 * (r * r);
-    let x = (1.0 + width) * cosine / (cosine + width);
-    saturate(safe_sqrt(x * safe_sqrt(x))) * (MISSING_COSINES - 1) as f32
+    let squared = sqr(2.5 * (r * r));
+    let x = (1.0 + squared) * (cosine * cosine) / (cosine * cosine + squared);
+    saturate(safe_sqrt(safe_sqrt(x))) * (MISSING_COSINES - 1) as f32
+}
+
+/// The place of an index of refraction among the planes of a side. Close to matched indices and to the horizon, what is
+/// lost depends on ratios of angles alone: of those of microfacets, of the direction and of total internal reflection,
+/// whose measure is the fourth root of the reflectance at normal incidence, 0.7746 at the index 4.
+#[inline(always)]
+fn missing_plane(roughness: f32, ior: f32) -> f32 {
+    let r = max(roughness, SMOOTHEST_ROUGH);
+    let width = r * r;
+    let root = safe_sqrt(max(ior - 1.0, 0.0) / (ior + 1.0));
+    saturate((1.0 + 1.290_994_4 * width) * root / (root + width)) * (MISSING_INDICES - 1) as f32
 }
 
 /// The entry before a place of `count`, and the place's distance from it.
@@ -64,7 +75,8 @@ pub fn mean_missing_in_plane(plane: u32, roughness: f32) -> f32 {
     let (row, fy) = missing_step(missing_row(roughness, MISSING_ROUGHNESSES), MISSING_ROUGHNESSES);
     let first = (plane * MISSING_ROUGHNESSES + row as u32) * MISSING_ROW + MISSING_COSINES;
     let entry = |i: u32| MISSING_ALBEDO[i as usize] as f32;
-    (entry(first) * (1.0 - fy) + entry(first + MISSING_ROW) * fy) * MISSING_SCALE
+    let r = max(roughness, SMOOTHEST_ROUGH);
+    (entry(first) * (1.0 - fy) + entry(first + MISSING_ROW) * fy) * (MISSING_SCALE * (r * r * r))
 }
 
 /// Two planes of the table between which a surface lies, seen from one side.
@@ -81,10 +93,7 @@ impl Planes {
         if s.kind != MaterialKind::Dielectric as u32 {
             return Self { first: MISSING_METAL, share: 0.0 };
         }
-        // Even in the fourth root of the reflectance, which is that of 0.36 at the index 4
-        let root = safe_sqrt(max(s.ior - 1.0, 0.0) / (s.ior + 1.0));
-        let place = saturate(root * 1.290_994_4) * (MISSING_INDICES - 1) as f32;
-        let (first, share) = missing_step(place, MISSING_INDICES);
+        let (first, share) = missing_step(missing_plane(s.roughness, s.ior), MISSING_INDICES);
         let side = if outside { 0 } else { MISSING_INDICES };
         Self { first: side + first as u32, share }
     }
