@@ -7,10 +7,10 @@ use crate::launch_shape::{LaunchShape, check_group, default_group};
 use crate::program::{Program, ProgramKey};
 use crate::source;
 use lockstep_core::error::{Error, Result};
-use lockstep_core::{DeviceInfo, Integrator, KernelConfig, Mode};
+use lockstep_core::{DeviceInfo, Integrator, KernelConfig, Mode, Structure};
 #[cfg(feature = "conformance")]
 use lockstep_gpu::SourcePatch;
-use lockstep_gpu::driver::{self, DeviceType, KernelArg, Limits, Timestamps, Wavefront, default_config};
+use lockstep_gpu::driver::{self, DeviceType, KernelArg, Limits, Timestamps, Wavefront};
 use lockstep_gpu::signatures::Kernel;
 use lockstep_gpu::{KernelFeatures, KernelResources, KernelSource};
 use ocl::core::{self, ArgVal, Event, Mem, ProfilingInfo, ProfilingInfoResult};
@@ -202,6 +202,13 @@ impl driver::Device for OpenclDevice {
         }
     }
 
+    fn default_config(&self, mode: Mode, integrator: Integrator) -> KernelConfig {
+        let config = self.device.device_type().default_config(mode, integrator);
+        // A patched program is one of many: one kernel is compiled in a part of the time of several
+        let structure = if self.is_patched() { Structure::Megakernel } else { config.structure };
+        KernelConfig { structure, ..config }
+    }
+
     fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures, pixels: u32) -> Result<Duration> {
         let start = Instant::now();
         // A patched program renders few scenes, and is compiled in a part of the time without what they lack
@@ -254,8 +261,7 @@ impl driver::Device for OpenclDevice {
         // Find the kernel. Those that no pass launches run under the default configuration.
         let key = self.key(&self.config);
         let configured = key.kind.of_passes().contains(&kernel).then_some((key, self.config));
-        let kind = self.device.device_type();
-        let default = default_config(self.config.mode, kind, self.features.integrator);
+        let default = self.default_config(self.config.mode, self.features.integrator);
         let defaults = [(self.key(&default), default), (self.recording_key(default.mode), default)];
         let found = configured.into_iter().chain(defaults).find_map(|(key, config)| {
             let shape = LaunchShape::of(&self.device, items, &config);

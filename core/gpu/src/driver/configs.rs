@@ -4,7 +4,7 @@ use crate::driver::device::{DeviceType, Limits};
 use crate::features::KernelFeatures;
 use crate::records::MERGED_PASSES;
 use lockstep_core::Mode;
-use lockstep_core::{Integrator, KernelConfig, LayerSampling, MergeSums, Order, Rays, Scheduling, Structure};
+use lockstep_core::{KernelConfig, LayerSampling, MergeSums, Order, Rays, Scheduling, Structure};
 
 /// Work-group sizes to compare on GPUs: from the warp size to the largest that any GPU takes.
 const GPU_GROUPS: &[u32] = &[32, 64, 128, 256, 512, 1024];
@@ -15,20 +15,10 @@ const CPU_GROUPS: &[u32] = &[32, 64, 256, 1024];
 /// Samples in flight per pixel to compare.
 const SAMPLES: [u32; 3] = [1, 4, 16];
 
-/// The configuration in which a device renders by an integrator unless told otherwise. Whole sub-paths in one kernel keep
-/// a processor's caches: there stages make 0.6 to 0.9 of their rate, on a GPU up to seven times it.
-pub fn default_config(mode: Mode, kind: DeviceType, integrator: Integrator) -> KernelConfig {
-    let structure = match kind {
-        DeviceType::Cpu if integrator.splats() => Structure::Megakernel,
-        _ => Structure::Wavefront,
-    };
-    KernelConfig { structure, ..KernelConfig::in_mode(mode) }
-}
-
 /// Configurations worth comparing on a device for scenes with these features: the default, every scheduling with every
 /// work-group size; then all else one at a time.
 pub(super) fn compared(limits: &Limits, features: &KernelFeatures) -> Vec<KernelConfig> {
-    let default = default_config(Mode::Exact, limits.kind, features.integrator);
+    let default = limits.kind.default_config(Mode::Exact, features.integrator);
     let scheduling = |structure, threads| KernelConfig { structure, threads, ..default };
     let schedulings = [
         scheduling(Structure::Wavefront, Scheduling::Default),

@@ -3,9 +3,8 @@
 use crate::signatures::Kernel;
 use crate::{KernelFeatures, KernelResources};
 use lockstep_bvh::Layout;
-use lockstep_core::DeviceInfo;
-use lockstep_core::KernelConfig;
 use lockstep_core::error::Result;
+use lockstep_core::{DeviceInfo, Integrator, KernelConfig, Mode, Structure};
 use std::time::Duration;
 
 /// One device behind one API: memory, launches and their times. All work goes through one in-order queue.
@@ -33,6 +32,11 @@ pub trait Device {
     /// configuration it lacks; [`lockstep_core::Error::Device`] for a work-group larger than the device
     /// takes.
     fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures, pixels: u32) -> Result<Duration>;
+
+    /// The configuration in which the device renders by an integrator unless told otherwise.
+    fn default_config(&self, mode: Mode, integrator: Integrator) -> KernelConfig {
+        self.limits().kind.default_config(mode, integrator)
+    }
 
     /// Builds the kernel that records paths for the mode prepared last, or takes it from a cache. Called when
     /// the first path is recorded, so that renders need not wait for it.
@@ -136,6 +140,16 @@ impl DeviceType {
             Self::Cpu => Layout::Bvh8,
             Self::Gpu => Layout::Bvh2,
         }
+    }
+
+    /// The configuration in which such devices render by an integrator unless told otherwise. Whole sub-paths in one
+    /// kernel keep a processor's caches: there stages make 0.6 to 0.9 of their rate, on a GPU up to seven times it.
+    pub fn default_config(self, mode: Mode, integrator: Integrator) -> KernelConfig {
+        let structure = match self {
+            Self::Cpu if integrator.splats() => Structure::Megakernel,
+            _ => Structure::Wavefront,
+        };
+        KernelConfig { structure, ..KernelConfig::in_mode(mode) }
     }
 }
 

@@ -24,7 +24,6 @@ mod renderer;
 mod timeline;
 mod trace_rays;
 
-pub use configs::default_config;
 pub use device::{Device, DeviceType, KernelArg, Limits, Timestamps};
 pub use renderer::Wavefront;
 

@@ -2,7 +2,7 @@
 
 use crate::driver::arrays::Array;
 use crate::driver::batch::{Batch, batches, default_paths, most_paths, samples_at_once};
-use crate::driver::configs::{compared, default_config, lacking};
+use crate::driver::configs::{compared, lacking};
 use crate::driver::device::Device;
 use crate::driver::fit::{self, Demand};
 use crate::driver::launches::{Launches, SceneOnDevice};
@@ -175,7 +175,7 @@ impl<D: Device> Renderer for Wavefront<D> {
             return 0;
         }
         let (limits, plan) = (self.device.limits(), plan(settings.integrator));
-        let structure = default_config(settings.mode, limits.kind, settings.integrator).structure;
+        let structure = self.device.default_config(settings.mode, settings.integrator).structure;
         let light_paths = default_paths(&limits, plan, structure, settings);
         plan.bytes_of_photon_map(structure, light_paths, settings.bounces)
     }
@@ -185,8 +185,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         settings.check_scene(scene)?;
         // The old scene's memory is free before the new one asks for its own.
         self.loaded = None;
-        let kind = self.device.limits().kind;
-        let config = default_config(settings.mode, kind, settings.integrator);
+        let config = self.device.default_config(settings.mode, settings.integrator);
         let features = KernelFeatures::of(scene, settings);
         let plan = plan(settings.integrator);
         lockstep_bvh::check_memory(scene)?;

@@ -329,7 +329,7 @@ fn pairs_of_sub_paths_run_in_stages_on_a_gpu_and_whole_on_a_processor() {
     for (kind, structure) in [(DeviceType::Gpu, WAVEFRONT), (DeviceType::Cpu, Structure::Megakernel)] {
         let first = configs::compared(&Limits { kind, ..ROOMY }, &KernelFeatures::all(Integrator::Bpt))[0];
         assert_eq!(first, KernelConfig { structure, ..KernelConfig::default() });
-        assert_eq!(first, default_config(lockstep_core::Mode::Exact, kind, Integrator::Bpt));
+        assert_eq!(first, kind.default_config(lockstep_core::Mode::Exact, Integrator::Bpt));
     }
 }
 
