@@ -37,6 +37,7 @@ mod program_cache;
 mod ptx;
 mod renderer;
 mod source;
+mod staging;
 #[cfg(test)]
 mod tests;
 mod version;

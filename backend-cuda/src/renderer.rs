@@ -9,6 +9,7 @@ use crate::nvrtc::{Architecture, Compiler};
 use crate::program::{Program, ProgramKey};
 use crate::program_cache::load_or_compile;
 use crate::source::source;
+use crate::staging::{self, Staging};
 use cust::context::{Context, CurrentContext};
 use cust::error::{CudaError, CudaResult};
 use cust::event::{Event, EventFlags, EventStatus};
@@ -46,6 +47,8 @@ pub(crate) struct CudaDevice {
     /// clock.
     last_end: Option<(Rc<Event>, u64)>,
     stream: Stream,
+    /// Memory for the download of films, once a film is large.
+    staging: Option<Staging>,
     context: &'static Context,
 }
 
@@ -93,6 +96,7 @@ impl CudaDevice {
             shapes: HashMap::new(),
             last_end: None,
             stream,
+            staging: None,
             context,
         })
     }
@@ -234,8 +238,13 @@ impl Device for CudaDevice {
         }
     }
 
-    fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures, _pixels: u32) -> Result<Duration> {
+    fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures, pixels: u32) -> Result<Duration> {
         self.enter()?;
+        let film = pixels as usize * size_of::<[i64; 3]>();
+        if self.staging.is_none() && film >= staging::LEAST {
+            // Without such memory, downloads take longer
+            self.staging = Staging::new(self.context).ok();
+        }
         let start = Instant::now();
         let key = ProgramKey::of(config, features);
         let is_new = self.build(key)?;
@@ -274,7 +283,11 @@ impl Device for CudaDevice {
     fn download(&mut self, buffer: &Buffer, into: &mut [u8], what: &str) -> Result<()> {
         self.enter()?;
         let slice = self.prefix(buffer, into.len(), what)?;
-        slice.copy_to(into).map_err(|e| self.error(format!("downloading {what}"), e))
+        let copied = match &mut self.staging {
+            Some(staging) if into.len() >= staging::LEAST => staging.download(&slice, into, &self.stream),
+            _ => slice.copy_to(into),
+        };
+        copied.map_err(|e| self.error(format!("downloading {what}"), e))
     }
 
     fn launch(&mut self, kernel: &Kernel, items: u32, arguments: &[KernelArg<'_, Buffer>]) -> Result<Launch> {

@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::math::vec3::Vec3;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -17,6 +18,9 @@ pub const UNITS_PER_RADIANCE: f32 = 8_388_608.0;
 pub const MAX_SAMPLE_RADIANCE: f32 = 16_777_215.0;
 /// The most samples per pixel a film can hold, 2^16.
 pub const MAX_SPP: u32 = 65_536;
+
+/// Pixels whose sums one thread checks at a time.
+const CHECKED_BLOCK: usize = 1 << 14;
 
 /// Counts of invalid samples. All zero for a correct renderer and an ordinary scene.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,6 +162,10 @@ impl Film {
     /// # Errors
     /// [`Error::Contract`] with the pixel.
     pub fn check_sums(&self) -> Result<()> {
+        let has_negative = |block: &[[i64; 3]]| block.as_flattened().iter().fold(0, |all, sum| all | sum) < 0;
+        if !self.sums.par_chunks(CHECKED_BLOCK).any(has_negative) {
+            return Ok(());
+        }
         let Some(pixel) = self.sums.iter().position(|sum| sum.iter().any(|&channel| channel < 0)) else {
             return Ok(());
         };
