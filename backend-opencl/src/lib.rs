@@ -21,6 +21,8 @@ mod stack;
 mod tests;
 
 use lockstep_core::Mode;
+#[cfg(feature = "conformance")]
+use lockstep_core::Structure;
 use lockstep_core::TranslationUnit;
 use lockstep_core::{Backend, Error, Integrator, OpenOptions, Renderer, Result, TargetStatus};
 use lockstep_gpu::canary::CheckedTargets;
@@ -28,7 +30,8 @@ use lockstep_gpu::driver::Wavefront;
 use name::NAME;
 use renderer::{OpenclDevice, OpenclRenderer};
 
-/// Opens a target with patched kernels, for mutation tests.
+/// Opens a target with patched kernels, for mutation tests. Whole paths are one kernel, which compilers take less time for
+/// than for several.
 ///
 /// # Errors
 /// As [`Backend::open`]; a patch that does not apply is [`Error::Contract`] when a scene is loaded.
@@ -36,6 +39,7 @@ use renderer::{OpenclDevice, OpenclRenderer};
 pub fn open_patched(target: &str, patches: &[lockstep_gpu::SourcePatch]) -> Result<Box<dyn Renderer>> {
     let mut device = OpenclDevice::open(find_device(target)?, Mode::Exact)?;
     device.patches = patches.to_vec();
+    device.structure = Some(Structure::Megakernel);
     let renderer: OpenclRenderer = Wavefront::new(device);
     Ok(Box::new(renderer))
 }

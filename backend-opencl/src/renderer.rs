@@ -6,8 +6,10 @@ use crate::flags::all_flags;
 use crate::launch_shape::{LaunchShape, check_group, default_group};
 use crate::program::{Program, ProgramKey};
 use crate::source;
+#[cfg(feature = "conformance")]
+use lockstep_core::Structure;
 use lockstep_core::error::{Error, Result};
-use lockstep_core::{DeviceInfo, Integrator, KernelConfig, Mode, Structure};
+use lockstep_core::{DeviceInfo, Integrator, KernelConfig, Mode};
 #[cfg(feature = "conformance")]
 use lockstep_gpu::SourcePatch;
 use lockstep_gpu::driver::{self, DeviceType, KernelArg, Limits, Timestamps, Wavefront};
@@ -35,6 +37,9 @@ pub(crate) struct OpenclDevice {
     /// Patches of the kernels' source, for mutation tests.
     #[cfg(feature = "conformance")]
     pub(crate) patches: Vec<SourcePatch>,
+    /// The kernel structure of the default configuration, where it is not that of devices of this type.
+    #[cfg(feature = "conformance")]
+    pub(crate) structure: Option<Structure>,
 }
 
 impl OpenclDevice {
@@ -60,6 +65,8 @@ impl OpenclDevice {
             features: KernelFeatures::all(Integrator::Path),
             #[cfg(feature = "conformance")]
             patches: Vec::new(),
+            #[cfg(feature = "conformance")]
+            structure: None,
         })
     }
 
@@ -202,11 +209,10 @@ impl driver::Device for OpenclDevice {
         }
     }
 
+    #[cfg(feature = "conformance")]
     fn default_config(&self, mode: Mode, integrator: Integrator) -> KernelConfig {
         let config = self.device.device_type().default_config(mode, integrator);
-        // A patched program is one of many: one kernel is compiled in a part of the time of several
-        let structure = if self.is_patched() { Structure::Megakernel } else { config.structure };
-        KernelConfig { structure, ..config }
+        KernelConfig { structure: self.structure.unwrap_or(config.structure), ..config }
     }
 
     fn prepare(&mut self, config: &KernelConfig, features: KernelFeatures, pixels: u32) -> Result<Duration> {
