@@ -10,7 +10,7 @@
 //! place. The last column is the cosine-weighted mean of the row over the third power of its roughness.
 
 /// Columns of cosines, evenly in their place from 0 to 1.
-pub const MISSING_COSINES: u32 = 32;
+pub const MISSING_COSINES: u32 = 40;
 /// Rows of a table: roughnesses.
 pub const MISSING_ROUGHNESSES: u32 = 24;
 /// Planes of a side of dielectrics, evenly in their place from the index 1 to 4.

@@ -7,16 +7,16 @@
 #define RISING_ROUGHNESSES 24u
 #define RISING_COSINES 32u
 #define RISING_ROW 33u
-#define RISING_FIRST 46168u
+#define RISING_FIRST 57112u
 #define CHARLIE_ROUGHNESSES 32u
 #define CHARLIE_COSINES 48u
-#define CHARLIE_FIRST 46960u
+#define CHARLIE_FIRST 57904u
 #define STRETCHED_ROUGHNESSES 16u
 #define STRETCHED_STRENGTHS 10u
 #define STRETCHED_AZIMUTHS 7u
 #define STRETCHED_COSINES 16u
 #define STRETCHED_BLOCK 112u
-#define STRETCHED_FIRST 48496u
+#define STRETCHED_FIRST 59440u
 
 /* A table's value between its entries at `row` and `column`; rows have `width` entries from `first` on. */
 LS_FN float bsdf_bilinear(LS_GLOBAL const u32 *albedos, u32 first, u32 width, MissingStep row, MissingStep column) {

@@ -158,7 +158,7 @@ fn the_table_of_missing_albedos_is_current() {
 /// White surfaces of each kind whose lobes all lose the same share.
 fn white_surfaces() -> Vec<Surface> {
     let mut all = Vec::new();
-    for roughness in [0.03, 0.05, 0.07, 0.15, 0.3, 0.5, 0.75, 1.0] {
+    for roughness in [0.03, 0.05, 0.07, 0.15, 0.24, 0.3, 0.5, 0.75, 1.0] {
         let base = |kind| Surface { base_color: Vec3::ONE, multiscatter: true, ..surface(kind, roughness) };
         all.push(base(MaterialKind::Conductor));
         for (metallic, transmission) in [(1.0, 0.0), (0.0, 1.0), (0.5, 1.0)] {
@@ -206,7 +206,9 @@ fn recovered(s: &Surface, wo: Vec3) -> f64 {
 fn white_surfaces_give_back_all_that_arrives() {
     for s in white_surfaces() {
         let eta = (s.kind == MaterialKind::Dielectric as u32).then(|| f64::from(s.relative_ior()));
-        for cosine in [0.01f32, 0.02, 0.05, 0.1, 0.3, 0.6, 0.9, 1.0] {
+        // From inside, the loss has an edge at the critical angle
+        let critical = safe_sqrt(1.0 - sqr(eta.unwrap_or(1.0) as f32));
+        for cosine in [0.01f32, 0.02, 0.05, 0.1, 0.3, 0.6, 0.9, 1.0, critical.max(0.01)] {
             let wo = direction(cosine);
             let once = 1.0 - loss(f64::from(s.roughness), f64::from(cosine), eta, 64);
             let all = once + recovered(&s, wo);
