@@ -68,8 +68,7 @@ impl Staging {
         stream: &Stream,
     ) -> CudaResult<()> {
         let memory = &mut self.parts[part % 2][..range.len()];
-        // SAFETY: the memory is read and used again only after the event that follows, and lives until the driver frees
-        // it, which waits for the copy.
+        // SAFETY: the memory is read, used again and freed only after the event that follows.
         unsafe { range.index(from).async_copy_to(memory, stream)? };
         self.written[part % 2].record(stream)
     }
@@ -93,6 +92,10 @@ impl Drop for Staging {
     fn drop(&mut self) {
         // The memory is freed right after. A lost context has nothing left to free.
         let _ = CurrentContext::set_current(self.context);
+        // A download that failed may have left a copy to the memory under way
+        for event in &self.written {
+            let _ = event.synchronize();
+        }
     }
 }
 

@@ -84,7 +84,7 @@ fn exact_ptx_of(compiler: &Compiler, text: &str, capability: u32, kind: ProgramK
 }
 
 #[test]
-fn all_kernels_of_the_exact_build_pass_the_audit_on_every_architecture() {
+fn all_kernels_of_paths_pass_the_audit_on_every_architecture() {
     let Some(compiler) = compiler() else { return };
     let all = KernelFeatures::all(Integrator::Path);
     for capability in ARCHITECTURES {

@@ -22,6 +22,12 @@ pub const MAX_SPP: u32 = 65_536;
 /// Pixels whose sums one thread checks at a time.
 const CHECKED_BLOCK: usize = 1 << 14;
 
+/// Whether a sum of these pixels is negative, which no samples add up to.
+pub fn has_negative(sums: &[[i64; 3]]) -> bool {
+    let is_negative = |block: &[[i64; 3]]| block.as_flattened().iter().fold(0, |all, sum| all | sum) < 0;
+    sums.par_chunks(CHECKED_BLOCK).any(is_negative)
+}
+
 /// Counts of invalid samples. All zero for a correct renderer and an ordinary scene.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InvalidSamples {
@@ -162,8 +168,7 @@ impl Film {
     /// # Errors
     /// [`Error::Contract`] with the pixel.
     pub fn check_sums(&self) -> Result<()> {
-        let has_negative = |block: &[[i64; 3]]| block.as_flattened().iter().fold(0, |all, sum| all | sum) < 0;
-        if !self.sums.par_chunks(CHECKED_BLOCK).any(has_negative) {
+        if !has_negative(&self.sums) {
             return Ok(());
         }
         let Some(pixel) = self.sums.iter().position(|sum| sum.iter().any(|&channel| channel < 0)) else {
@@ -292,6 +297,17 @@ mod tests {
     const LARGEST: i64 = ((1 << 24) - 1) << FRACTION_BITS;
     /// Words that round up whatever has a fraction above 2^-24.
     const UP: [u32; 4] = [0; 4];
+
+    #[test]
+    fn one_negative_sum_is_found_in_any_block() {
+        let mut sums = vec![[0, i64::MAX, 1]; 2 * CHECKED_BLOCK + 1];
+        assert!(!has_negative(&sums));
+        for pixel in [0, CHECKED_BLOCK, 2 * CHECKED_BLOCK] {
+            sums[pixel][2] = -1;
+            assert!(has_negative(&sums), "{pixel}");
+            sums[pixel][2] = 1;
+        }
+    }
 
     #[test]
     fn the_largest_sum_fits() {

@@ -339,6 +339,7 @@ const HOST_ONLY: &[(&str, &str)] = &[
     ("film::InvalidSamples::merge", "films are merged on the host"),
     ("film::InvalidSamples::fmt", "films are validated on the host"),
     ("film::Film::check_size", "films are read on the host"),
+    ("film::has_negative", "films are read on the host"),
     ("film::Film::check_sums", "films are read on the host"),
     ("film::Film::new", "films are read on the host"),
     ("film::Film::width", "films are read on the host"),

@@ -2,12 +2,10 @@
 
 use crate::merger::{Spare, Sums};
 use crate::scheduler::WorkerId;
-use crate::shared_film::BLOCK;
 use crate::shared_film::{LentFilm, SharedFilm};
 use crate::wire::{Report, receive, receive_sums};
 use lockstep_core::Film;
-use lockstep_core::film::InvalidSamples;
-use rayon::prelude::*;
+use lockstep_core::film::{self, InvalidSamples};
 use std::io::{BufReader, Read};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
@@ -124,8 +122,7 @@ fn received_film(stream: &mut impl Read, bytes: u64, pixels: usize, spare: &Spar
     }
     let mut sums = spare.take(pixels);
     receive_sums(stream, bytes, &mut sums).map_err(|e| format!("its film cannot be read: {e}"))?;
-    let is_negative = |block: &[[i64; 3]]| block.as_flattened().iter().any(|&sum| sum < 0);
-    if sums.par_chunks(BLOCK).any(is_negative) { Err(NEGATIVE.to_owned()) } else { Ok(Sums::Received(sums)) }
+    if film::has_negative(&sums) { Err(NEGATIVE.to_owned()) } else { Ok(Sums::Received(sums)) }
 }
 
 /// Listens for workers that join, in a thread of its own.
