@@ -9,12 +9,19 @@ typedef uint u32;
 typedef long i64;
 typedef ulong u64;
 
-/* Inlined everywhere, but for CPUs in programs that are not built for speed: inlining takes four fifths of their
- * compilers' time. */
-#if (defined(LS_PROBES) || defined(LS_RECORDS)) && !defined(LS_GROUP_COMPACTION)
-#define LS_FN static __attribute__((noinline))
-#else
+/* LS_FN is a function that GPUs inline; compilers for CPUs decide, since inlining all takes most of their time.
+ * LS_INLINE is one that is always inlined where programs are built for speed: inner loops of traversal, and arithmetic on
+ * values that a call would pass through memory. Intel's compiler finds these by itself. PoCL copies functions that are
+ * called once for each way to reach them, so that programs in which nothing is inlined take it longer still. */
+#ifdef LS_GROUP_COMPACTION
 #define LS_FN static inline __attribute__((always_inline))
+#define LS_INLINE LS_FN
+#elif defined(LS_PROBES) || defined(LS_RECORDS) || defined(cl_intel_vec_len_hint)
+#define LS_FN static inline
+#define LS_INLINE LS_FN
+#else
+#define LS_FN static inline
+#define LS_INLINE static inline __attribute__((always_inline))
 #endif
 /* A function that is called: too large to be inlined at each of its uses. NVIDIA's compiler passes structures through
  * memory, which takes longer than the functions do. */

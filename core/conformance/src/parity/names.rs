@@ -376,12 +376,13 @@ fn calls(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Every `LS_FN`, `LS_CALL` and `LS_OUTLINED` of every header.
+/// Every `LS_FN`, `LS_INLINE`, `LS_CALL` and `LS_OUTLINED` of every header.
 pub(super) fn device_functions() -> Vec<DeviceFunction> {
     let mut functions = Vec::new();
     for (file, text) in lockstep_gpu::header_texts() {
         let file = file.rsplit('/').next().unwrap_or(file);
-        let text = text.replace("\nLS_CALL ", "\nLS_FN ").replace("\nLS_OUTLINED ", "\nLS_FN ");
+        let words = ["\nLS_INLINE ", "\nLS_CALL ", "\nLS_OUTLINED "];
+        let text = words.iter().fold(text.to_owned(), |text, word| text.replace(word, "\nLS_FN "));
         for part in text.split("\nLS_FN ").skip(1) {
             let (Some(name), Some(end)) = (part.split('(').next(), part.find("\n}")) else { continue };
             let name = name.rsplit([' ', '*']).next().unwrap_or(name).to_owned();

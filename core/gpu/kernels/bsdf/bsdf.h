@@ -88,7 +88,7 @@ LS_CALL Scatter bsdf_sample_multiple(Surface s, Vec3 wo, float u0, float u1, flo
 #endif
 
 /* BSDF times cosine, and the density with which bsdf_sample chooses `wi`. Zero for specular surfaces. */
-LS_FN Evaluation bsdf_evaluate(Surface s, Vec3 wo, Vec3 wi) {
+LS_INLINE Evaluation bsdf_evaluate(Surface s, Vec3 wo, Vec3 wi) {
     if (bsdf_surface_is_specular(s) || wi.z == 0.0f) {
         return bsdf_black();
     }

@@ -41,7 +41,7 @@ LS_FN Vec3 bsdf_ggx_sample_stretched(Vec3 wo, float u, float v) {
 }
 
 /* Samples a visible microfacet normal for `wo` by spherical caps (Heitz 2018; Dupuy and Benyoub 2023). */
-LS_FN Vec3 bsdf_ggx_sample(Vec3 wo, float alpha, float u, float v) {
+LS_INLINE Vec3 bsdf_ggx_sample(Vec3 wo, float alpha, float u, float v) {
     Vec3 h = bsdf_ggx_sample_stretched(vec3_new(alpha * wo.x, alpha * wo.y, wo.z), u, v);
     /* Stretched back to the ellipsoid */
     return vec3_normalize(vec3_new(alpha * h.x, alpha * h.y, h.z));

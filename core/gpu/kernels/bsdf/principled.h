@@ -17,7 +17,7 @@ typedef struct {
     float p_transmitted;
 } Lobes;
 
-LS_FN Lobes bsdf_principled_lobes_new(Surface s, Vec3 wo) {
+LS_INLINE Lobes bsdf_principled_lobes_new(Surface s, Vec3 wo) {
     Lobes l;
     /* Colours of the lobes */
     l.f0_dielectric = math_sqr(LS_DIV(s.ior - 1.0f, s.ior + 1.0f));

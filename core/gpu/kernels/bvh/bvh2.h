@@ -21,17 +21,17 @@ typedef struct {
 /* The larger of two distances; where both are negative, either. Compares bits: those of non-negative
  * floats are ordered as integers, and all lie above those of negative floats. GPUs have a three-input
  * maximum for integers but not for floats. */
-LS_FN float bvh_later(float a, float b) {
+LS_INLINE float bvh_later(float a, float b) {
     return (i32)LS_AS_U32(a) > (i32)LS_AS_U32(b) ? a : b;
 }
 
 /* The smaller of two distances; where both are negative, either. */
-LS_FN float bvh_earlier(float a, float b) {
+LS_INLINE float bvh_earlier(float a, float b) {
     return (i32)LS_AS_U32(a) < (i32)LS_AS_U32(b) ? a : b;
 }
 
 /* The bits of a distance, moved up by more than two roundings of one distance are apart (see bvh_enter). */
-LS_FN i32 bvh_widened(float t) {
+LS_INLINE i32 bvh_widened(float t) {
     return (i32)(LS_AS_U32(t) + NODE_WIDENING);
 }
 
@@ -58,7 +58,7 @@ LS_FN i32 bvh_widened(float t) {
  *
  * Entries stand before exits because compilers then load a node front to back, which is faster on GPUs. A
  * minimum of a sum is one instruction on some. */
-LS_FN Entered bvh_enter(Vec3 origin, Vec3 inverse, Vec3 c, Vec3 h, i32 last) {
+LS_INLINE Entered bvh_enter(Vec3 origin, Vec3 inverse, Vec3 c, Vec3 h, i32 last) {
     float x = LS_FMA(c.x, inverse.x, -origin.x);
     float y = LS_FMA(c.y, inverse.y, -origin.y);
     float z = LS_FMA(c.z, inverse.z, -origin.z);
@@ -72,7 +72,7 @@ LS_FN Entered bvh_enter(Vec3 origin, Vec3 inverse, Vec3 c, Vec3 h, i32 last) {
 }
 
 /* The ray's entry into the box of one of a node's children. */
-LS_FN Entered bvh_enter_child(Slabs slabs, Vec3 origin, Node node, u32 child, i32 last) {
+LS_INLINE Entered bvh_enter_child(Slabs slabs, Vec3 origin, Node node, u32 child, i32 last) {
     if (child == 0u) {
         return bvh_enter(origin, slabs.inverse, vec3_new(node.xy0[0], node.xy0[2], node.z[0]),
                          vec3_new(node.xy0[1], node.xy0[3], node.z[1]), last);
@@ -83,14 +83,14 @@ LS_FN Entered bvh_enter_child(Slabs slabs, Vec3 origin, Node node, u32 child, i3
 
 /* A subtree on the stack, its entry distance in the upper half, so that one access moves both. Any-hit
  * traversal ignores the entries. */
-LS_FN u64 bvh_waiting(u32 child, float entry) {
+LS_INLINE u64 bvh_waiting(u32 child, float entry) {
     return ((u64)LS_AS_U32(entry) << 32) | (u64)child;
 }
 
 /* Pops the topmost subtree that is not beyond the widened distance `last`, or the EMPTY at the bottom of a
  * level, whose entry is below all. The stack's length is a separate variable because compilers keep the
  * neighbours of an indexed array in memory. */
-LS_FN u32 bvh_stack_pop(const u64 *stack, u32 *length, i32 last, bool any) {
+LS_INLINE u32 bvh_stack_pop(const u64 *stack, u32 *length, i32 last, bool any) {
     u64 upmost;
     do {
         *length -= 1u;
@@ -99,7 +99,7 @@ LS_FN u32 bvh_stack_pop(const u64 *stack, u32 *length, i32 last, bool any) {
     return (u32)upmost;
 }
 
-LS_FN void bvh_stack_push(u64 *stack, u32 *length, u64 waiting) {
+LS_INLINE void bvh_stack_push(u64 *stack, u32 *length, u64 waiting) {
     stack[*length] = waiting;
     *length += 1u;
 }
@@ -108,7 +108,7 @@ LS_FN void bvh_stack_push(u64 *stack, u32 *length, u64 waiting) {
  * thirds of the lanes that began together wait there. Nearest child first; of two boxes around the ray's
  * origin the first in memory, so that neighbours take the same way. With `any` in the node's order, which
  * is SATO: the child with the higher expected hit rate per unit cost first. */
-LS_FN u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_last, u64 *stack, u32 *length, u32 current, bool any) {
+LS_INLINE u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_last, u64 *stack, u32 *length, u32 current, bool any) {
     Vec3 origin = vec3_mul(slabs.origin, slabs.inverse);
     i32 last = bvh_widened(t_last);
     u32 few = (LS_LANES() + 2u) / 3u;
@@ -138,7 +138,7 @@ LS_FN u32 bvh_next_leaf(SceneRef scene, Slabs slabs, float t_last, u64 *stack, u
 }
 
 /* Intersects the primitives of a leaf: `best` becomes the closest of them and itself. */
-LS_FN void bvh_visit(SceneRef scene, ObjectRay probe, u32 leaf, Hit *best) {
+LS_INLINE void bvh_visit(SceneRef scene, ObjectRay probe, u32 leaf, Hit *best) {
     u32 first = leaf & ((1u << LEAF_COUNT_SHIFT) - 1u);
     u32 end = first + (leaf >> LEAF_COUNT_SHIFT) + 1u;
     for (u32 i = first; i < end; i++) {
@@ -169,7 +169,7 @@ typedef struct {
 #endif
 
 /* The state without a ray. */
-LS_FN Walk bvh_walk_none(void) {
+LS_INLINE Walk bvh_walk_none(void) {
     Walk walk;
     walk.current = EMPTY;
 #ifdef LS_INSTANCES
@@ -179,7 +179,7 @@ LS_FN Walk bvh_walk_none(void) {
 }
 
 /* True when traversal has ended; `best` is then its result. */
-LS_FN bool bvh_walk_has_ended(Walk walk) {
+LS_INLINE bool bvh_walk_has_ended(Walk walk) {
 #ifdef LS_INSTANCES
     return walk.current == EMPTY && !walk.in_mesh;
 #else
@@ -188,7 +188,7 @@ LS_FN bool bvh_walk_has_ended(Walk walk) {
 }
 
 /* Starts a ray. `key` identifies it for stochastic alpha. */
-LS_FN Walk bvh_walk_begin(SceneRef scene, Ray ray, RayKey key, u64 *stack) {
+LS_INLINE Walk bvh_walk_begin(SceneRef scene, Ray ray, RayKey key, u64 *stack) {
     Walk walk = bvh_walk_none();
     walk.length = 0u;
     bvh_stack_push(stack, &walk.length, bvh_waiting(EMPTY, -MISSED));
@@ -207,7 +207,7 @@ LS_FN Walk bvh_walk_begin(SceneRef scene, Ray ray, RayKey key, u64 *stack) {
 
 /* Continues an unfinished ray to a leaf and through it, or less far; with `any` up to the first hit. */
 #ifdef LS_INSTANCES
-LS_FN void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
+LS_INLINE void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
     u32 current = bvh_next_leaf(scene, walk->slabs, walk->best.t, stack, &walk->length, walk->current, any);
     if ((current & LEAF_BIT) != 0u) {
         if (current == EMPTY) {
@@ -240,7 +240,7 @@ LS_FN void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
     walk->current = current;
 }
 #else
-LS_FN void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
+LS_INLINE void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
     u32 current = bvh_next_leaf(scene, walk->probe.slabs, walk->best.t, stack, &walk->length, walk->current, any);
     if ((current & LEAF_BIT) != 0u && current != EMPTY) {
         bvh_visit(scene, walk->probe, current & ~LEAF_BIT, &walk->best);
@@ -255,7 +255,7 @@ LS_FN void bvh_walk_on(SceneRef scene, Walk *walk, u64 *stack, bool any) {
 #endif
 
 /* The closest hit of a ray, or with `any` any hit. */
-LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
+LS_INLINE Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
     u64 stack[WALK_STACK_SIZE];
     Walk walk = bvh_walk_begin(scene, ray, key, stack);
     while (!bvh_walk_has_ended(walk)) {
@@ -265,11 +265,11 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
 }
 
 /* The closest hit of a ray. */
-LS_FN Hit bvh_closest_hit(SceneRef scene, Ray ray, RayKey key) {
+LS_INLINE Hit bvh_closest_hit(SceneRef scene, Ray ray, RayKey key) {
     return bvh_walk(scene, ray, key, false);
 }
 
 /* True if any surface occludes the ray. */
-LS_FN bool bvh_any_hit(SceneRef scene, Ray ray, RayKey key) {
+LS_INLINE bool bvh_any_hit(SceneRef scene, Ray ray, RayKey key) {
     return intersect_hit_is_some(bvh_walk(scene, ray, key, true));
 }

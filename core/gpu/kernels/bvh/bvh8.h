@@ -34,7 +34,7 @@ typedef struct {
     LS_F32X8 greatest;
 } WideExtent;
 
-LS_FN WideShear wide_shear_new(Vec3 origin, Shear shear) {
+LS_INLINE WideShear wide_shear_new(Vec3 origin, Shear shear) {
     Vec3 turned = intersect_rotate_to(origin, shear.axis);
     WideShear wide;
     wide.axes[0] = shear.axis == 2u ? 0u : shear.axis + 1u;
@@ -50,12 +50,12 @@ LS_FN WideShear wide_shear_new(Vec3 origin, Shear shear) {
 }
 
 /* One component of a vertex of all triangles of a block, relative to the ray's origin. */
-LS_FN LS_F32X8 wide_shear_component(SceneRef scene, WideShear shear, u32 block, u32 corner, u32 i) {
+LS_INLINE LS_F32X8 wide_shear_component(SceneRef scene, WideShear shear, u32 block, u32 corner, u32 i) {
     return LS_F32X8_SUB(load_points(scene, block, corner, shear.axes[i]), shear.origin[i]);
 }
 
 /* A vertex of all triangles of a block, sheared. */
-LS_FN WideCorner wide_shear_corner(SceneRef scene, WideShear shear, u32 block, u32 i) {
+LS_INLINE WideCorner wide_shear_corner(SceneRef scene, WideShear shear, u32 block, u32 i) {
     WideCorner corner;
     corner.z = wide_shear_component(scene, shear, block, i, 2u);
     corner.x = LS_F32X8_SUB(wide_shear_component(scene, shear, block, i, 0u), LS_F32X8_MUL(shear.sx, corner.z));
@@ -63,13 +63,13 @@ LS_FN WideCorner wide_shear_corner(SceneRef scene, WideShear shear, u32 block, u
     return corner;
 }
 
-LS_FN LS_F32X8 wide_edge_function(LS_F32X8 a, LS_F32X8 b, LS_F32X8 c, LS_F32X8 d) {
+LS_INLINE LS_F32X8 wide_edge_function(LS_F32X8 a, LS_F32X8 b, LS_F32X8 c, LS_F32X8 d) {
     return LS_F32X8_SUB(LS_F32X8_MUL(a, b), LS_F32X8_MUL(c, d));
 }
 
 /* Tests the triangles `lanes` of a block by the operations of intersect_triangle; triangles with an edge
  * function of zero are left to the scalar test. */
-LS_FN WideTested wide_shear_test(SceneRef scene, WideShear shear, u32 block, u32 lanes, float t_min, float t_last) {
+LS_INLINE WideTested wide_shear_test(SceneRef scene, WideShear shear, u32 block, u32 lanes, float t_min, float t_last) {
     /* Vertices, sheared */
     WideCorner a = wide_shear_corner(scene, shear, block, 0u);
     WideCorner b = wide_shear_corner(scene, shear, block, 1u);
@@ -112,7 +112,7 @@ LS_FN WideTested wide_shear_test(SceneRef scene, WideShear shear, u32 block, u32
 }
 
 /* Extent of a block's triangles along an axis. */
-LS_FN WideExtent wide_extent(SceneRef scene, u32 block, u32 axis) {
+LS_INLINE WideExtent wide_extent(SceneRef scene, u32 block, u32 axis) {
     LS_F32X8 a = load_points(scene, block, 0u, axis);
     LS_F32X8 b = load_points(scene, block, 1u, axis);
     LS_F32X8 c = load_points(scene, block, 2u, axis);
@@ -123,12 +123,12 @@ LS_FN WideExtent wide_extent(SceneRef scene, u32 block, u32 axis) {
 }
 
 /* The largest coordinate of three vectors of eight. */
-LS_FN LS_F32X8 wide_max_abs(LS_F32X8 x, LS_F32X8 y, LS_F32X8 z) {
+LS_INLINE LS_F32X8 wide_max_abs(LS_F32X8 x, LS_F32X8 y, LS_F32X8 z) {
     return LS_F32X8_MAX(LS_F32X8_ABS(x), LS_F32X8_MAX(LS_F32X8_ABS(y), LS_F32X8_ABS(z)));
 }
 
 /* Distances to both planes of boxes along an axis. */
-LS_FN WideExtent wide_across(WideSlabs slabs, LS_F32X8 lo, LS_F32X8 hi, u32 axis) {
+LS_INLINE WideExtent wide_across(WideSlabs slabs, LS_F32X8 lo, LS_F32X8 hi, u32 axis) {
     LS_F32X8 a = wide_slabs_at(slabs, lo, axis);
     LS_F32X8 b = wide_slabs_at(slabs, hi, axis);
     WideExtent distances;
@@ -138,7 +138,7 @@ LS_FN WideExtent wide_across(WideSlabs slabs, LS_F32X8 lo, LS_F32X8 hi, u32 axis
 }
 
 /* Combines the distances along all axes to entry distances and a bit for each box that the ray meets. */
-LS_FN WideMet wide_slabs_intersect_boxes(WideSlabs slabs, WideExtent x, WideExtent y, WideExtent z) {
+LS_INLINE WideMet wide_slabs_intersect_boxes(WideSlabs slabs, WideExtent x, WideExtent y, WideExtent z) {
     LS_F32X8 exit = LS_F32X8_MIN(LS_F32X8_MIN(x.greatest, y.greatest), z.greatest);
     exit = LS_F32X8_MUL(exit, LS_F32X8_SPLAT(FAR_WIDENING));
     WideMet met;
@@ -148,12 +148,12 @@ LS_FN WideMet wide_slabs_intersect_boxes(WideSlabs slabs, WideExtent x, WideExte
 }
 
 /* Distances to both planes of padded boxes along an axis. */
-LS_FN WideExtent wide_padded(WideSlabs slabs, WideExtent extent, LS_F32X8 pad, u32 axis) {
+LS_INLINE WideExtent wide_padded(WideSlabs slabs, WideExtent extent, LS_F32X8 pad, u32 axis) {
     return wide_across(slabs, LS_F32X8_SUB(extent.least, pad), LS_F32X8_ADD(extent.greatest, pad), axis);
 }
 
 /* Entries into the padded boxes of a block's triangles, as intersect_clipped_box computes them. */
-LS_FN WideMet wide_slabs_intersect_triangles(SceneRef scene, WideSlabs slabs, u32 block) {
+LS_INLINE WideMet wide_slabs_intersect_triangles(SceneRef scene, WideSlabs slabs, u32 block) {
     WideExtent x = wide_extent(scene, block, 0u);
     WideExtent y = wide_extent(scene, block, 1u);
     WideExtent z = wide_extent(scene, block, 2u);
@@ -165,14 +165,14 @@ LS_FN WideMet wide_slabs_intersect_triangles(SceneRef scene, WideSlabs slabs, u3
 }
 
 /* Distances to both planes of the boxes of a block of clip boxes along an axis. */
-LS_FN WideExtent wide_across_clip_boxes(SceneRef scene, WideSlabs slabs, u32 block, u32 axis) {
+LS_INLINE WideExtent wide_across_clip_boxes(SceneRef scene, WideSlabs slabs, u32 block, u32 axis) {
     return wide_across(slabs, load_points(scene, block, 0u, axis), load_points(scene, block, 1u, axis), axis);
 }
 
 /* The distance of a hit on a triangle with split references, raised to the first entry of a clipped box;
  * beyond all if the ray misses every clipped box. `t` is already raised to the entry of the triangle's own
  * box, which precedes those. */
-LS_FN float wide_raised_to_clip_boxes(SceneRef scene, WideSlabs slabs, u32 block, u32 lane, float t) {
+LS_INLINE float wide_raised_to_clip_boxes(SceneRef scene, WideSlabs slabs, u32 block, u32 lane, float t) {
     float nearest = MISSED;
     u32 last = block + load_block_boxes(scene, block);
     for (u32 i = block + 1u; i <= last; i++) {
@@ -195,7 +195,7 @@ LS_FN float wide_raised_to_clip_boxes(SceneRef scene, WideSlabs slabs, u32 block
 
 /* Keeps the closest hit of a block; `raised` holds the distances raised to the entries of the triangles'
  * boxes. */
-LS_FN void wide_take(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block, WideTested tested, LS_F32X8 raised,
+LS_INLINE void wide_take(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block, WideTested tested, LS_F32X8 raised,
                      Hit *best) {
     u32 alpha = load_block_alpha(scene, block);
     u32 presplit = load_block_presplit(scene, block);
@@ -226,7 +226,7 @@ LS_FN void wide_take(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block
 }
 
 /* Intersects the primitives `lanes` of a block one by one. */
-LS_FN void wide_visit_each(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block, u32 lanes, Hit *best) {
+LS_INLINE void wide_visit_each(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32 block, u32 lanes, Hit *best) {
     u32 presplit = load_block_presplit(scene, block);
     while (lanes != 0u) {
         u32 lane = LS_LOWEST_BIT(lanes);
@@ -246,7 +246,7 @@ LS_FN void wide_visit_each(SceneRef scene, ObjectRay probe, WideSlabs slabs, u32
 }
 
 /* Intersects all primitives of a block: `best` becomes the closest of them and itself. */
-LS_FN void wide_visit(SceneRef scene, ObjectRay probe, WideSlabs slabs, WideShear shear, u32 block, Hit *best) {
+LS_INLINE void wide_visit(SceneRef scene, ObjectRay probe, WideSlabs slabs, WideShear shear, u32 block, Hit *best) {
     /* Test all triangles at once */
     u32 each = load_block_spheres(scene, block);
     u32 triangles = load_block_all(scene, block) & ~each;
@@ -269,7 +269,7 @@ LS_FN void wide_visit(SceneRef scene, ObjectRay probe, WideSlabs slabs, WideShea
 }
 
 /* The closest hit of a ray, or with `any` any hit. `key` identifies the ray for stochastic alpha. */
-LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
+LS_INLINE Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
     WideStack top;
     WideStack bottom;
     Hit best = intersect_hit_none(ray.t_max);
@@ -301,11 +301,11 @@ LS_FN Hit bvh_walk(SceneRef scene, Ray ray, RayKey key, bool any) {
 }
 
 /* The closest hit of a ray. */
-LS_FN Hit bvh_closest_hit(SceneRef scene, Ray ray, RayKey key) {
+LS_INLINE Hit bvh_closest_hit(SceneRef scene, Ray ray, RayKey key) {
     return bvh_walk(scene, ray, key, false);
 }
 
 /* True if any surface occludes the ray. */
-LS_FN bool bvh_any_hit(SceneRef scene, Ray ray, RayKey key) {
+LS_INLINE bool bvh_any_hit(SceneRef scene, Ray ray, RayKey key) {
     return intersect_hit_is_some(bvh_walk(scene, ray, key, true));
 }

@@ -25,15 +25,15 @@ typedef struct {
     u32 lanes;
 } WideMet;
 
-LS_FN u64 wide_item(float entry, u32 child) {
+LS_INLINE u64 wide_item(float entry, u32 child) {
     return ((u64)LS_AS_U32(entry) << 32) | (u64)child;
 }
 
-LS_FN float wide_entry_of(u64 item) {
+LS_INLINE float wide_entry_of(u64 item) {
     return LS_AS_F32((u32)(item >> 32));
 }
 
-LS_FN WideSlabs wide_slabs_new(Slabs slabs, float t_min) {
+LS_INLINE WideSlabs wide_slabs_new(Slabs slabs, float t_min) {
     WideSlabs wide;
     wide.origin[0] = LS_F32X8_SPLAT(slabs.origin.x);
     wide.origin[1] = LS_F32X8_SPLAT(slabs.origin.y);
@@ -52,23 +52,23 @@ LS_FN WideSlabs wide_slabs_new(Slabs slabs, float t_min) {
 }
 
 /* Distances to planes along an axis. */
-LS_FN LS_F32X8 wide_slabs_at(WideSlabs slabs, LS_F32X8 planes, u32 axis) {
+LS_INLINE LS_F32X8 wide_slabs_at(WideSlabs slabs, LS_F32X8 planes, u32 axis) {
     return LS_F32X8_MUL(LS_F32X8_SUB(planes, slabs.origin[axis]), slabs.inverse[axis]);
 }
 
 /* Distances to a node's near planes along an axis. */
-LS_FN LS_F32X8 wide_slabs_nearer(SceneRef scene, WideSlabs slabs, u32 node, u32 axis) {
+LS_INLINE LS_F32X8 wide_slabs_nearer(SceneRef scene, WideSlabs slabs, u32 node, u32 axis) {
     return wide_slabs_at(slabs, load_planes(scene, node, slabs.nearer[axis]), axis);
 }
 
 /* Distances to a node's far planes along an axis. */
-LS_FN LS_F32X8 wide_slabs_farther(SceneRef scene, WideSlabs slabs, u32 node, u32 axis) {
+LS_INLINE LS_F32X8 wide_slabs_farther(SceneRef scene, WideSlabs slabs, u32 node, u32 axis) {
     return wide_slabs_at(slabs, load_planes(scene, node, slabs.farther[axis]), axis);
 }
 
 /* Entry distances of a node's children, at least t_min, and a bit for each that the ray meets up to
  * `t_last`. */
-LS_FN WideMet wide_slabs_intersect(SceneRef scene, WideSlabs slabs, u32 node, float t_last) {
+LS_INLINE WideMet wide_slabs_intersect(SceneRef scene, WideSlabs slabs, u32 node, float t_last) {
     LS_F32X8 entry = LS_F32X8_MAX(LS_F32X8_MAX(wide_slabs_nearer(scene, slabs, node, 0u),
                                                wide_slabs_nearer(scene, slabs, node, 1u)),
                                   wide_slabs_nearer(scene, slabs, node, 2u));
@@ -83,7 +83,7 @@ LS_FN WideMet wide_slabs_intersect(SceneRef scene, WideSlabs slabs, u32 node, fl
 }
 
 /* Pushes the children `lanes` except the last, which is returned. */
-LS_FN u32 wide_stack_push_unsorted(SceneRef scene, WideStack *stack, u32 node, u32 lanes) {
+LS_INLINE u32 wide_stack_push_unsorted(SceneRef scene, WideStack *stack, u32 node, u32 lanes) {
     u32 next = load_child(scene, node, LS_LOWEST_BIT(lanes));
     lanes &= lanes - 1u;
     while (lanes != 0u) {
@@ -96,7 +96,7 @@ LS_FN u32 wide_stack_push_unsorted(SceneRef scene, WideStack *stack, u32 node, u
 }
 
 /* Pushes the children `lanes` farthest first, except the nearest, which is returned. */
-LS_FN u32 wide_stack_push_sorted(SceneRef scene, WideStack *stack, u32 node, WideMet met) {
+LS_INLINE u32 wide_stack_push_sorted(SceneRef scene, WideStack *stack, u32 node, WideMet met) {
     u32 lanes = met.lanes;
     u32 lane = LS_LOWEST_BIT(lanes);
     lanes &= lanes - 1u;
@@ -125,14 +125,14 @@ LS_FN u32 wide_stack_push_sorted(SceneRef scene, WideStack *stack, u32 node, Wid
     return (u32)nearest;
 }
 
-LS_FN void wide_stack_start(WideStack *stack, u32 root) {
+LS_INLINE void wide_stack_start(WideStack *stack, u32 root) {
     stack->items[0] = wide_item(0.0f, root);
     stack->length = root != EMPTY ? 1u : 0u;
 }
 
 /* The next leaf along the ray up to `t_last`, roughly nearest first; with `any`, fewest primitives first.
  * EMPTY if there is none. */
-LS_FN u32 wide_stack_next_leaf(SceneRef scene, WideStack *stack, WideSlabs slabs, float t_last, bool any) {
+LS_INLINE u32 wide_stack_next_leaf(SceneRef scene, WideStack *stack, WideSlabs slabs, float t_last, bool any) {
     while (stack->length > 0u) {
         /* Pop a subtree, unless a closer hit was found */
         stack->length -= 1u;

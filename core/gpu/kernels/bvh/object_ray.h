@@ -15,7 +15,7 @@ typedef struct {
 
 /* The padded box of the intersection test; a sphere's is that of a triangle through opposite corners of
  * its box. */
-LS_FN Box bvh_leaf_primitive_bounds(LeafPrimitive p) {
+LS_INLINE Box bvh_leaf_primitive_bounds(LeafPrimitive p) {
 #ifdef LS_SPHERES
     if ((p.primitive & SPHERE_BIT) != 0u) {
         Vec3 radius = vec3_splat(p.p1.x);
@@ -30,7 +30,7 @@ LS_FN Box bvh_leaf_primitive_bounds(LeafPrimitive p) {
     return intersect_clipped_box(p.p0, p.p1, p.p2, cut);
 }
 
-LS_FN ObjectRay bvh_object_ray_new(Vec3 origin, Vec3 direction, Ray ray, u32 instance, float t_floor, RayKey key) {
+LS_INLINE ObjectRay bvh_object_ray_new(Vec3 origin, Vec3 direction, Ray ray, u32 instance, float t_floor, RayKey key) {
     ObjectRay probe;
     probe.origin = origin;
     probe.direction = direction;
@@ -45,7 +45,8 @@ LS_FN ObjectRay bvh_object_ray_new(Vec3 origin, Vec3 direction, Ray ray, u32 ins
 
 /* Transforms the ray to the space of an instance; false if it misses the instance's world box up to
  * `t_last`. `slabs` is the prepared world ray. */
-LS_FN bool bvh_object_ray_enter(SceneRef scene, Ray ray, Slabs slabs, u32 instance, RayKey key, float t_last, ObjectRay *probe) {
+LS_INLINE bool bvh_object_ray_enter(SceneRef scene, Ray ray, Slabs slabs, u32 instance, RayKey key, float t_last,
+    ObjectRay *probe) {
     Instance record = load_instance(scene, instance);
     if ((record.flags & INSTANCE_IDENTITY) != 0u) {
         *probe = bvh_object_ray_new(ray.origin, ray.direction, ray, instance, ray.t_min, key);
@@ -62,12 +63,12 @@ LS_FN bool bvh_object_ray_enter(SceneRef scene, Ray ray, Slabs slabs, u32 instan
 }
 
 /* The alpha test of a primitive with alpha. */
-LS_FN bool bvh_object_ray_passes_alpha_test(SceneRef scene, ObjectRay probe, Hit hit) {
+LS_INLINE bool bvh_object_ray_passes_alpha_test(SceneRef scene, ObjectRay probe, Hit hit) {
     return intersect_passes_alpha_test(scene, probe.instance, hit.primitive, hit.u, hit.v, probe.direction, probe.key);
 }
 
 /* Intersects the ray's line with a primitive, before any box or range test. */
-LS_FN TriangleHit bvh_object_ray_intersect(ObjectRay probe, LeafPrimitive candidate) {
+LS_INLINE TriangleHit bvh_object_ray_intersect(ObjectRay probe, LeafPrimitive candidate) {
 #ifdef LS_SPHERES
     if ((candidate.primitive & SPHERE_BIT) != 0u) {
         SphereHit sphere = intersect_sphere(probe.origin, probe.direction, candidate.p0, candidate.p1.x);
@@ -83,14 +84,14 @@ LS_FN TriangleHit bvh_object_ray_intersect(ObjectRay probe, LeafPrimitive candid
 }
 
 /* The distance at which a candidate at `t` counts: raised to the entry of its own box. */
-LS_FN Accepted bvh_object_ray_accept(ObjectRay probe, LeafPrimitive candidate, float t) {
+LS_INLINE Accepted bvh_object_ray_accept(ObjectRay probe, LeafPrimitive candidate, float t) {
     Accepted accepted = intersect_accept(probe.slabs, bvh_leaf_primitive_bounds(candidate), t, probe.t_min);
     accepted.t = LS_MAX(accepted.t, probe.t_floor);
     return accepted;
 }
 
 /* Intersects one primitive: `best` becomes its hit if that is closer or has precedence. */
-LS_FN void bvh_object_ray_test(SceneRef scene, ObjectRay probe, LeafPrimitive candidate, Hit *best) {
+LS_INLINE void bvh_object_ray_test(SceneRef scene, ObjectRay probe, LeafPrimitive candidate, Hit *best) {
     TriangleHit met = bvh_object_ray_intersect(probe, candidate);
     if (!(met.found && met.t > probe.t_min && met.t <= best->t)) {
         return;

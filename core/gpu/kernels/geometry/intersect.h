@@ -55,7 +55,7 @@ typedef struct {
 } ClipBox;
 
 /* A miss up to the distance `t`. */
-LS_FN Hit intersect_hit_none(float t) {
+LS_INLINE Hit intersect_hit_none(float t) {
     Hit hit;
     hit.t = t;
     hit.u = 0.0f;
@@ -66,12 +66,12 @@ LS_FN Hit intersect_hit_none(float t) {
 }
 
 /* True for a hit. */
-LS_FN bool intersect_hit_is_some(Hit hit) {
+LS_INLINE bool intersect_hit_is_some(Hit hit) {
     return hit.instance != NONE;
 }
 
 /* True if `other` is closer, or at the same distance with lower (instance, primitive). */
-LS_FN bool intersect_hit_yields_to(Hit hit, Hit other) {
+LS_INLINE bool intersect_hit_yields_to(Hit hit, Hit other) {
     return other.t < hit.t
            || (other.t == hit.t
                && (other.instance < hit.instance
@@ -79,11 +79,11 @@ LS_FN bool intersect_hit_yields_to(Hit hit, Hit other) {
 }
 
 /* The finite reciprocal of a direction component. */
-LS_FN float intersect_inverse(float d) {
+LS_INLINE float intersect_inverse(float d) {
     return LS_DIV(1.0f, LS_ABS(d) < SMALLEST_DIRECTION ? math_with_sign_of(SMALLEST_DIRECTION, d) : d);
 }
 
-LS_FN Slabs intersect_slabs_new(Vec3 origin, Vec3 direction) {
+LS_INLINE Slabs intersect_slabs_new(Vec3 origin, Vec3 direction) {
     Slabs slabs;
     slabs.origin = origin;
     slabs.inverse = vec3_new(intersect_inverse(direction.x), intersect_inverse(direction.y),
@@ -94,7 +94,7 @@ LS_FN Slabs intersect_slabs_new(Vec3 origin, Vec3 direction) {
 /* The ray intersects the box within `[a, b]` when `max(entry, a) <= min(exit, b)`. It does not matter,
  * here and for boxes of primitives, which of two zeros LS_MIN and LS_MAX return: distances that count are
  * positive. */
-LS_FN Interval intersect_slabs_interval(Slabs slabs, Box box) {
+LS_INLINE Interval intersect_slabs_interval(Slabs slabs, Box box) {
     float x0 = (box.lo.x - slabs.origin.x) * slabs.inverse.x;
     float x1 = (box.hi.x - slabs.origin.x) * slabs.inverse.x;
     float y0 = (box.lo.y - slabs.origin.y) * slabs.inverse.y;
@@ -108,12 +108,12 @@ LS_FN Interval intersect_slabs_interval(Slabs slabs, Box box) {
 }
 
 /* Permutes the components of `v` cyclically, so that component `axis` comes last. */
-LS_FN Vec3 intersect_rotate_to(Vec3 v, u32 axis) {
+LS_INLINE Vec3 intersect_rotate_to(Vec3 v, u32 axis) {
     return vec3_new(axis == 0u ? v.y : (axis == 1u ? v.z : v.x), axis == 0u ? v.z : (axis == 1u ? v.x : v.y),
                     axis == 0u ? v.x : (axis == 1u ? v.y : v.z));
 }
 
-LS_FN Shear intersect_shear_new(Vec3 direction) {
+LS_INLINE Shear intersect_shear_new(Vec3 direction) {
     float ax = LS_ABS(direction.x);
     float ay = LS_ABS(direction.y);
     float az = LS_ABS(direction.z);
@@ -126,12 +126,12 @@ LS_FN Shear intersect_shear_new(Vec3 direction) {
     return shear;
 }
 
-LS_FN float intersect_exact_difference(float a, float b, float c, float d, float p, float q) {
+LS_INLINE float intersect_exact_difference(float a, float b, float c, float d, float p, float q) {
     return LS_FMA(a, b, -p) - LS_FMA(c, d, -q);
 }
 
 /* `a * b - c * d` with its exact sign: where the rounded products are equal, the rounding errors decide. */
-LS_FN float intersect_edge_function(float a, float b, float c, float d) {
+LS_INLINE float intersect_edge_function(float a, float b, float c, float d) {
     float p = a * b;
     float q = c * d;
     float difference = p - q;
@@ -140,7 +140,7 @@ LS_FN float intersect_edge_function(float a, float b, float c, float d) {
 
 /* Distance and barycentrics at which the ray's line intersects the triangle, before any box or range test.
  * A miss for an edge-on triangle. */
-LS_FN TriangleHit intersect_triangle(Vec3 origin, Shear shear, Vec3 p0, Vec3 p1, Vec3 p2) {
+LS_INLINE TriangleHit intersect_triangle(Vec3 origin, Shear shear, Vec3 p0, Vec3 p1, Vec3 p2) {
     TriangleHit hit;
     hit.found = false;
     hit.t = 0.0f;
@@ -179,7 +179,7 @@ LS_FN TriangleHit intersect_triangle(Vec3 origin, Shear shear, Vec3 p0, Vec3 p1,
 }
 
 /* Distances at which the ray's line enters and leaves a sphere. */
-LS_FN SphereHit intersect_sphere(Vec3 origin, Vec3 direction, Vec3 center, float radius) {
+LS_INLINE SphereHit intersect_sphere(Vec3 origin, Vec3 direction, Vec3 center, float radius) {
     SphereHit hit;
     hit.found = false;
     hit.enters = 0.0f;
@@ -206,7 +206,7 @@ LS_FN SphereHit intersect_sphere(Vec3 origin, Vec3 direction, Vec3 center, float
 }
 
 /* The amount by which the box between two corners grows. */
-LS_FN Vec3 intersect_padding(Vec3 lo, Vec3 hi) {
+LS_INLINE Vec3 intersect_padding(Vec3 lo, Vec3 hi) {
     float x = LS_MAX(LS_ABS(lo.x), LS_ABS(hi.x));
     float y = LS_MAX(LS_ABS(lo.y), LS_ABS(hi.y));
     float z = LS_MAX(LS_ABS(lo.z), LS_ABS(hi.z));
@@ -214,7 +214,7 @@ LS_FN Vec3 intersect_padding(Vec3 lo, Vec3 hi) {
 }
 
 /* The bounding box of a triangle. */
-LS_FN Box intersect_box_of(Vec3 p0, Vec3 p1, Vec3 p2) {
+LS_INLINE Box intersect_box_of(Vec3 p0, Vec3 p1, Vec3 p2) {
     Box box;
     box.lo = vec3_new(LS_MIN(LS_MIN(p0.x, p1.x), p2.x), LS_MIN(LS_MIN(p0.y, p1.y), p2.y),
                       LS_MIN(LS_MIN(p0.z, p1.z), p2.z));
@@ -224,17 +224,17 @@ LS_FN Box intersect_box_of(Vec3 p0, Vec3 p1, Vec3 p2) {
 }
 
 /* A fraction from 10 bits, as the mantissa of a number from one to two. */
-LS_FN float intersect_fraction(u32 steps) {
+LS_INLINE float intersect_fraction(u32 steps) {
     return LS_AS_F32(0x3f800000u | ((steps & 1023u) << 13)) - 1.0f;
 }
 
 /* The fractions of all axes from one field of a clip box. */
-LS_FN Vec3 intersect_fractions(u32 bits) {
+LS_INLINE Vec3 intersect_fractions(u32 bits) {
     return vec3_new(intersect_fraction(bits), intersect_fraction(bits >> 10), intersect_fraction(bits >> 20));
 }
 
 /* Clips a triangle's bounding box, without padding. */
-LS_FN Box intersect_clip_box(Box whole, ClipBox cut) {
+LS_INLINE Box intersect_clip_box(Box whole, ClipBox cut) {
     Vec3 extent = vec3_sub(whole.hi, whole.lo);
     Box box;
     box.lo = vec3_add(whole.lo, vec3_mul(extent, intersect_fractions(cut.below)));
@@ -243,7 +243,7 @@ LS_FN Box intersect_clip_box(Box whole, ClipBox cut) {
 }
 
 /* The padded bounding box of a triangle, or of a split reference to it, with the whole triangle's padding. */
-LS_FN Box intersect_clipped_box(Vec3 p0, Vec3 p1, Vec3 p2, ClipBox cut) {
+LS_INLINE Box intersect_clipped_box(Vec3 p0, Vec3 p1, Vec3 p2, ClipBox cut) {
     Box box = intersect_box_of(p0, p1, p2);
     Vec3 pad = intersect_padding(box.lo, box.hi);
     if ((cut.below | cut.above) != 0u) {
@@ -256,7 +256,7 @@ LS_FN Box intersect_clipped_box(Vec3 p0, Vec3 p1, Vec3 p2, ClipBox cut) {
 
 /* The distance at which a candidate at `t` counts: raised to the entry of its own box. A miss when the
  * distance is not above `t_min` or the ray misses that box. */
-LS_FN Accepted intersect_accept(Slabs slabs, Box box, float t, float t_min) {
+LS_INLINE Accepted intersect_accept(Slabs slabs, Box box, float t, float t_min) {
     Interval interval = intersect_slabs_interval(slabs, box);
     Accepted accepted;
     accepted.found = t > t_min && LS_MAX(interval.entry, t_min) <= interval.exit;
@@ -265,7 +265,7 @@ LS_FN Accepted intersect_accept(Slabs slabs, Box box, float t, float t_min) {
 }
 
 /* The alpha at barycentrics `(u, v)` of a triangle of the scene. */
-LS_FN float intersect_triangle_alpha(SceneRef scene, Material material, u32 index, float u, float v) {
+LS_INLINE float intersect_triangle_alpha(SceneRef scene, Material material, u32 index, float u, float v) {
     Triangle triangle = load_triangle(scene, index);
     Vertex a = load_vertex(scene, triangle.vertices[0]);
     Vertex b = load_vertex(scene, triangle.vertices[1]);
@@ -281,7 +281,7 @@ LS_FN float intersect_triangle_alpha(SceneRef scene, Material material, u32 inde
 }
 
 /* The alpha of a surface point. */
-LS_FN float intersect_alpha(SceneRef scene, Material material, u32 instance, u32 primitive, float u, float v) {
+LS_INLINE float intersect_alpha(SceneRef scene, Material material, u32 instance, u32 primitive, float u, float v) {
     if ((primitive & SPHERE_BIT) != 0u) {
         return material.alpha;
     }
@@ -290,12 +290,12 @@ LS_FN float intersect_alpha(SceneRef scene, Material material, u32 instance, u32
 }
 
 /* Unnormalised geometric normal of a triangle, towards its front. */
-LS_FN Vec3 intersect_triangle_normal(Vec3 p0, Vec3 p1, Vec3 p2) {
+LS_INLINE Vec3 intersect_triangle_normal(Vec3 p0, Vec3 p1, Vec3 p2) {
     return vec3_cross(vec3_sub(p1, p0), vec3_sub(p2, p0));
 }
 
 /* True when a ray sees the back of a triangle. `direction` is the ray's in object space. */
-LS_FN bool intersect_is_from_behind(SceneRef scene, u32 instance, u32 primitive, Vec3 direction) {
+LS_INLINE bool intersect_is_from_behind(SceneRef scene, u32 instance, u32 primitive, Vec3 direction) {
     if ((primitive & SPHERE_BIT) != 0u) {
         return false;
     }
@@ -308,7 +308,7 @@ LS_FN bool intersect_is_from_behind(SceneRef scene, u32 instance, u32 primitive,
 }
 
 /* The share of rays that hit a surface of this alpha. */
-LS_FN float intersect_opacity(Material material, float alpha) {
+LS_INLINE float intersect_opacity(Material material, float alpha) {
     if (material.alpha_mode == ALPHA_MASK) {
         return alpha >= material.alpha_cutoff ? 1.0f : 0.0f;
     }
@@ -317,7 +317,7 @@ LS_FN float intersect_opacity(Material material, float alpha) {
 
 /* The alpha test: true when a ray hits a primitive that has alpha, false when it passes through. `direction`
  * is the ray's in the instance's object space, `key` identifies it. */
-LS_FN bool intersect_passes_alpha_test(SceneRef scene, u32 instance, u32 primitive, float u, float v, Vec3 direction,
+LS_INLINE bool intersect_passes_alpha_test(SceneRef scene, u32 instance, u32 primitive, float u, float v, Vec3 direction,
                                        RayKey key) {
     Material material = load_material(scene, scene_material_of(scene, instance, primitive));
     if ((material.flags & MATERIAL_SINGLE_SIDED) != 0u && intersect_is_from_behind(scene, instance, primitive, direction)) {
@@ -335,7 +335,7 @@ LS_FN bool intersect_passes_alpha_test(SceneRef scene, u32 instance, u32 primiti
 
 /* Moves `p` off a surface of unit normal `n`, to the side that `direction` points to. `scale` bounds the
  * coordinates that `p` was computed from. */
-LS_FN Vec3 intersect_offset_origin(Vec3 p, Vec3 n, Vec3 direction, float scale) {
+LS_INLINE Vec3 intersect_offset_origin(Vec3 p, Vec3 n, Vec3 direction, float scale) {
     float distance = scale * ORIGIN_OFFSET;
     if (vec3_dot(n, direction) < 0.0f) {
         return vec3_sub(p, vec3_scale(n, distance));
@@ -345,11 +345,11 @@ LS_FN Vec3 intersect_offset_origin(Vec3 p, Vec3 n, Vec3 direction, float scale) 
 
 /* The `t_max` of a shadow ray to a surface at `distance`, so that rounding cannot make that surface occlude.
  * `scale` bounds the coordinates of both ends, `cosine` is that between the surface's normal and the ray. */
-LS_FN float intersect_shadow_end(float distance, float scale, float cosine) {
+LS_INLINE float intersect_shadow_end(float distance, float scale, float cosine) {
     return math_min(math_max(distance - LS_DIV(scale * SHADOW_CLEARANCE, cosine), 0.0f), FAR);
 }
 
 /* The coordinate scale of points, for intersect_offset_origin. */
-LS_FN float intersect_coordinate_scale(Vec3 a, Vec3 b) {
+LS_INLINE float intersect_coordinate_scale(Vec3 a, Vec3 b) {
     return math_max(vec3_max_abs_component(a), vec3_max_abs_component(b));
 }

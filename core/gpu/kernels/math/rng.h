@@ -42,11 +42,11 @@ typedef struct {
 } Uniforms;
 
 /* The dimension counter of a block at `bounce`; bounce 0 starts at the camera ray. */
-LS_FN u32 rng_block_at(u32 block, u32 bounce) {
+LS_INLINE u32 rng_block_at(u32 block, u32 bounce) {
     return block + bounce * BLOCKS_PER_BOUNCE;
 }
 
-LS_FN Words rng_mix(Words v) {
+LS_INLINE Words rng_mix(Words v) {
     v.w[0] = v.w[0] + v.w[1] * v.w[3];
     v.w[1] = v.w[1] + v.w[2] * v.w[0];
     v.w[2] = v.w[2] + v.w[0] * v.w[1];
@@ -55,7 +55,7 @@ LS_FN Words rng_mix(Words v) {
 }
 
 /* Four 32-bit hash words of a counter. */
-LS_FN Words rng_pcg4d(u32 a, u32 b, u32 c, u32 d) {
+LS_INLINE Words rng_pcg4d(u32 a, u32 b, u32 c, u32 d) {
     Words v;
     v.w[0] = a * 1664525u + 1013904223u;
     v.w[1] = b * 1664525u + 1013904223u;
@@ -70,7 +70,7 @@ LS_FN Words rng_pcg4d(u32 a, u32 b, u32 c, u32 d) {
 }
 
 /* The draws of a dimension counter by hash. */
-LS_FN Words rng_pcg_draw(SampleKey key, u32 dimension) {
+LS_INLINE Words rng_pcg_draw(SampleKey key, u32 dimension) {
     return rng_pcg4d(key.pixel, key.sample, dimension, key.seed);
 }
 
@@ -80,7 +80,7 @@ LS_FN Words rng_pcg_draw(SampleKey key, u32 dimension) {
 
 /* The group of Sobol's sequence that a dimension counter has for itself; SOBOL_GROUPS for none. By bounce, groups are
  * those of light, environment and BSDF. */
-LS_FN u32 rng_sobol_group(u32 dimension) {
+LS_INLINE u32 rng_sobol_group(u32 dimension) {
     if (dimension == BLOCK_CAMERA) {
         return 0u;
     }
@@ -99,7 +99,7 @@ LS_FN u32 rng_sobol_group(u32 dimension) {
 
 /* The draws of a dimension counter by Owen-scrambled Sobol: a group of the sample's point, scrambled anew for every pixel,
  * counter and seed. Counters without a group of their own also shuffle the samples. */
-LS_FN Words rng_sobol_draw(SampleKey key, u32 dimension) {
+LS_INLINE Words rng_sobol_draw(SampleKey key, u32 dimension) {
     Words order = rng_pcg4d(key.pixel, dimension, key.seed, SOBOL_STREAM);
     Words hashed = rng_pcg4d(order.w[0], order.w[1], order.w[2], order.w[3]);
     SobolPoint seeds;
@@ -120,7 +120,7 @@ LS_FN Words rng_sobol_draw(SampleKey key, u32 dimension) {
 #if defined(LS_XORWOW) || defined(LS_PROBES)
 /* The draws of a dimension counter by xorwow: counter `n` draws the words `4 n` to `4 n + 3` of the sample's sequence,
  * and every XORWOW_RUN counters begin a sequence of their own. */
-LS_FN Words rng_xorwow_draw(SampleKey key, u32 dimension) {
+LS_INLINE Words rng_xorwow_draw(SampleKey key, u32 dimension) {
     Words seed = rng_pcg4d(key.pixel, key.sample, dimension / XORWOW_RUN, key.seed ^ XORWOW_STREAM);
     Xorwow state = xorwow_seeded(seed.w[0], seed.w[1], seed.w[2], seed.w[3]);
     for (u32 skipped = 4u * (dimension % XORWOW_RUN); skipped > 0u; skipped--) {
@@ -140,7 +140,7 @@ LS_FN Words rng_xorwow_draw(SampleKey key, u32 dimension) {
 #endif
 
 /* The four draws of a dimension counter, by the sampler that the program is built for. */
-LS_FN Words rng_draw_at(SampleKey key, u32 dimension) {
+LS_INLINE Words rng_draw_at(SampleKey key, u32 dimension) {
 #if defined(LS_SOBOL)
     return rng_sobol_draw(key, dimension);
 #elif defined(LS_XORWOW)
@@ -151,22 +151,22 @@ LS_FN Words rng_draw_at(SampleKey key, u32 dimension) {
 }
 
 /* The four draws of `block` at `bounce`. */
-LS_FN Words rng_draw(SampleKey key, u32 block, u32 bounce) {
+LS_INLINE Words rng_draw(SampleKey key, u32 block, u32 bounce) {
     return rng_draw_at(key, rng_block_at(block, bounce));
 }
 
 /* Words for rounding the contribution of this technique to film units, by hash whatever the sampler. */
-LS_FN Words rng_dither(SampleKey key, u32 technique) {
+LS_INLINE Words rng_dither(SampleKey key, u32 technique) {
     return rng_pcg_draw(key, rng_block_at(BLOCK_FILM, technique));
 }
 
 /* A uniform in `[0, 1)` with 24 bits. */
-LS_FN float rng_uniform(u32 word) {
+LS_INLINE float rng_uniform(u32 word) {
     return (float)(word >> 8) * (1.0f / 16777216.0f);
 }
 
 /* Four uniforms of four words. */
-LS_FN Uniforms rng_uniforms(Words words) {
+LS_INLINE Uniforms rng_uniforms(Words words) {
     Uniforms r;
     r.u[0] = rng_uniform(words.w[0]);
     r.u[1] = rng_uniform(words.w[1]);
@@ -176,7 +176,7 @@ LS_FN Uniforms rng_uniforms(Words words) {
 }
 
 /* Keeps the draws in a path record. */
-LS_FN void rng_record(Words words, u32 *record) {
+LS_INLINE void rng_record(Words words, u32 *record) {
     record[0] = words.w[0];
     record[1] = words.w[1];
     record[2] = words.w[2];
@@ -184,12 +184,12 @@ LS_FN void rng_record(Words words, u32 *record) {
 }
 
 /* `word * n / 2^32`: an index below `n`, biased by at most `n / 2^32`. */
-LS_FN u32 rng_index_below(u32 word, u32 n) {
+LS_INLINE u32 rng_index_below(u32 word, u32 n) {
     return (u32)(((u64)word * (u64)n) >> 32);
 }
 
 /* The key of a ray by its block and its index there. */
-LS_FN RayKey rng_ray_key_new(SampleKey sample, u32 block, u32 index) {
+LS_INLINE RayKey rng_ray_key_new(SampleKey sample, u32 block, u32 index) {
     RayKey key;
     key.sample = sample;
     key.dimension = rng_block_at(block, index);
@@ -197,27 +197,27 @@ LS_FN RayKey rng_ray_key_new(SampleKey sample, u32 block, u32 index) {
 }
 
 /* The key of an extension ray. */
-LS_FN RayKey rng_ray_key_extension(SampleKey sample, u32 bounce) {
+LS_INLINE RayKey rng_ray_key_extension(SampleKey sample, u32 bounce) {
     return rng_ray_key_new(sample, BLOCK_EXTENSION_ALPHA, bounce);
 }
 
 /* The key of a shadow ray. */
-LS_FN RayKey rng_ray_key_shadow(SampleKey sample, u32 bounce) {
+LS_INLINE RayKey rng_ray_key_shadow(SampleKey sample, u32 bounce) {
     return rng_ray_key_new(sample, BLOCK_SHADOW_ALPHA, bounce);
 }
 
 /* The key of an extension ray of a light sub-path; bounce 0 leaves the light. */
-LS_FN RayKey rng_ray_key_light_extension(SampleKey sample, u32 bounce) {
+LS_INLINE RayKey rng_ray_key_light_extension(SampleKey sample, u32 bounce) {
     return rng_ray_key_new(sample, BLOCK_LIGHT_EXTENSION_ALPHA, bounce);
 }
 
 /* The key of the connection of two sub-paths by a technique of this index. */
-LS_FN RayKey rng_ray_key_connection(SampleKey sample, u32 technique) {
+LS_INLINE RayKey rng_ray_key_connection(SampleKey sample, u32 technique) {
     return rng_ray_key_new(sample, BLOCK_CONNECTION_ALPHA, technique);
 }
 
 /* A uniform for a ray and a hit candidate, so that stochastic alpha does not depend on traversal order. */
-LS_FN float rng_alpha_uniform(RayKey key, u32 instance, u32 primitive) {
+LS_INLINE float rng_alpha_uniform(RayKey key, u32 instance, u32 primitive) {
     Words of_ray = rng_pcg4d(key.sample.pixel, key.sample.sample, key.dimension, key.sample.seed);
     return rng_uniform(rng_pcg4d(of_ray.w[0], of_ray.w[1], instance, primitive).w[0]);
 }

@@ -9,59 +9,59 @@
 #define MATH_INV_FOUR_PI 0.07957747f
 
 /* The smaller value; `b` when unordered. */
-LS_FN float math_min(float a, float b) {
+LS_INLINE float math_min(float a, float b) {
     return a < b ? a : b;
 }
 
 /* The larger value; `b` when unordered. */
-LS_FN float math_max(float a, float b) {
+LS_INLINE float math_max(float a, float b) {
     return a > b ? a : b;
 }
 
 /* `x` limited to `[lo, hi]`. */
-LS_FN float math_clamp(float x, float lo, float hi) {
+LS_INLINE float math_clamp(float x, float lo, float hi) {
     return math_min(math_max(x, lo), hi);
 }
 
 /* `x` limited to `[0, 1]`. */
-LS_FN float math_saturate(float x) {
+LS_INLINE float math_saturate(float x) {
     return math_clamp(x, 0.0f, 1.0f);
 }
 
 /* `i` limited to `[lo, hi]`. */
-LS_FN i32 math_clamp_i32(i32 i, i32 lo, i32 hi) {
+LS_INLINE i32 math_clamp_i32(i32 i, i32 lo, i32 hi) {
     return i < lo ? lo : (i > hi ? hi : i);
 }
 
 /* False for infinities and NaN. */
-LS_FN bool math_is_finite(float x) {
+LS_INLINE bool math_is_finite(float x) {
     return (LS_AS_U32(x) & 0x7f800000u) != 0x7f800000u;
 }
 
 /* `x * x`. */
-LS_FN float math_sqr(float x) {
+LS_INLINE float math_sqr(float x) {
     return x * x;
 }
 
 /* Square root of `max(x, 0)`. */
-LS_FN float math_safe_sqrt(float x) {
+LS_INLINE float math_safe_sqrt(float x) {
     return LS_SQRT(math_max(x, 0.0f));
 }
 
 /* `x` with the sign of `s`. */
-LS_FN float math_with_sign_of(float x, float s) {
+LS_INLINE float math_with_sign_of(float x, float s) {
     return LS_AS_F32((LS_AS_U32(x) & 0x7fffffffu) | (LS_AS_U32(s) & 0x80000000u));
 }
 
 /* The largest integer not above `x`, for `|x|` below 2^30; larger values and NaN are limited first. */
-LS_FN i32 math_floor_to_i32(float x) {
+LS_INLINE i32 math_floor_to_i32(float x) {
     float limited = math_clamp(x, -1073741824.0f, 1073741824.0f);
     i32 truncated = (i32)limited;
     return (float)truncated > limited ? truncated - 1 : truncated;
 }
 
 /* `x - floor(x)`, in `[0, 1]`; zero where `|x|` is 2^23 or more, since such floats are integers. */
-LS_FN float math_fract(float x) {
+LS_INLINE float math_fract(float x) {
     if (LS_ABS(x) < 8388608.0f) {
         return x - (float)math_floor_to_i32(x);
     }
@@ -74,7 +74,7 @@ typedef struct {
 } SinCos;
 
 /* Sine and cosine of `turns` full turns, for `turns` in `[-1024, 1024]`. */
-LS_FN SinCos math_sin_cos_turns(float turns) {
+LS_INLINE SinCos math_sin_cos_turns(float turns) {
     /* Reduce to the nearest quarter turn; both steps are exact. */
     float quarters = turns * 4.0f;
     i32 quadrant = math_floor_to_i32(quarters + 0.5f);
@@ -91,7 +91,7 @@ LS_FN SinCos math_sin_cos_turns(float turns) {
 }
 
 /* Arc tangent for `x` in `[0, 1]`, in radians. */
-LS_FN float math_atan_unit(float x) {
+LS_INLINE float math_atan_unit(float x) {
     /* Beyond tan(pi/8), use atan(x) = pi/4 + atan((x - 1) / (x + 1)). */
     bool high = x > 0.41421357f;
     float r = high ? LS_DIV(x - 1.0f, x + 1.0f) : x;
@@ -101,7 +101,7 @@ LS_FN float math_atan_unit(float x) {
 }
 
 /* The angle of `(x, y)` from the x axis in turns, in `[0, 1)`; zero for the zero vector. */
-LS_FN float math_atan2_turns(float y, float x) {
+LS_INLINE float math_atan2_turns(float y, float x) {
     float ax = LS_ABS(x);
     float ay = LS_ABS(y);
     float largest = math_max(ax, ay);
@@ -124,14 +124,14 @@ LS_FN float math_atan2_turns(float y, float x) {
 }
 
 /* Arc cosine in radians for `x` limited to `[-1, 1]`. */
-LS_FN float math_acos(float x) {
+LS_INLINE float math_acos(float x) {
     float c = math_clamp(x, -1.0f, 1.0f);
     float s = math_safe_sqrt((1.0f - c) * (1.0f + c));
     return math_atan2_turns(s, c) * MATH_TWO_PI;
 }
 
 /* Binary logarithm of a positive normal number. */
-LS_FN float math_log2(float x) {
+LS_INLINE float math_log2(float x) {
     /* Split into exponent and a mantissa between 1 / sqrt(2) and sqrt(2) */
     u32 shifted = LS_AS_U32(x) - 0x3f3504f3u;
     i32 exponent = (i32)(shifted >> 23);
@@ -145,7 +145,7 @@ LS_FN float math_log2(float x) {
 }
 
 /* `2^x`; zero below -126, where results would be subnormal, and `2^127` above 127. */
-LS_FN float math_exp2(float x) {
+LS_INLINE float math_exp2(float x) {
     if (x < -126.0f) {
         return 0.0f;
     }

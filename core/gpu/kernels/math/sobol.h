@@ -7,7 +7,7 @@ typedef struct {
 
 /* A group of point `index` of Sobol's sequence. SOBOL_DIRECTIONS are its direction numbers by group, bit of the index and
  * dimension. */
-LS_FN SobolPoint sobol_point(u32 group, u32 index) {
+LS_INLINE SobolPoint sobol_point(u32 group, u32 index) {
     SobolPoint p;
     p.x[0] = 0u;
     p.x[1] = 0u;
@@ -27,7 +27,7 @@ LS_FN SobolPoint sobol_point(u32 group, u32 index) {
 }
 
 /* A hash in which bits depend on lower bits alone (Laine and Karras 2011; Vegdahl 2021). */
-LS_FN u32 sobol_laine_karras(u32 x, u32 seed) {
+LS_INLINE u32 sobol_laine_karras(u32 x, u32 seed) {
     x ^= x * 0x3d20adeau;
     x += seed;
     x *= (seed >> 16) | 1u;
@@ -36,7 +36,7 @@ LS_FN u32 sobol_laine_karras(u32 x, u32 seed) {
     return x;
 }
 
-LS_FN u32 sobol_reverse_bits(u32 x) {
+LS_INLINE u32 sobol_reverse_bits(u32 x) {
     x = ((x >> 1) & 0x55555555u) | ((x & 0x55555555u) << 1);
     x = ((x >> 2) & 0x33333333u) | ((x & 0x33333333u) << 2);
     x = ((x >> 4) & 0x0f0f0f0fu) | ((x & 0x0f0f0f0fu) << 4);
@@ -45,13 +45,13 @@ LS_FN u32 sobol_reverse_bits(u32 x) {
 }
 
 /* Nested uniform scrambling in base 2 (Owen 1995). */
-LS_FN u32 sobol_scramble(u32 x, u32 seed) {
+LS_INLINE u32 sobol_scramble(u32 x, u32 seed) {
     return sobol_reverse_bits(sobol_laine_karras(sobol_reverse_bits(x), seed));
 }
 
 /* The scrambled point of a sample in a group; beyond the last, the first group of a sample that `order` shuffles. `seeds`
  * scramble the dimensions. */
-LS_FN SobolPoint sobol_scrambled(u32 sample, u32 group, u32 order, SobolPoint seeds) {
+LS_INLINE SobolPoint sobol_scrambled(u32 sample, u32 group, u32 order, SobolPoint seeds) {
     bool joint = group < SOBOL_GROUPS;
     SobolPoint p = sobol_point(joint ? group : 0u, joint ? sample : sobol_scramble(sample, order));
     p.x[0] = sobol_scramble(p.x[0], seeds.x[0]);

@@ -11,7 +11,7 @@ typedef struct {
 } Xorwow;
 
 /* A state of its own for each four words. */
-LS_FN Xorwow xorwow_seeded(u32 x, u32 y, u32 z, u32 w) {
+LS_INLINE Xorwow xorwow_seeded(u32 x, u32 y, u32 z, u32 w) {
     Xorwow s;
     s.x = x;
     s.y = y;
@@ -23,7 +23,7 @@ LS_FN Xorwow xorwow_seeded(u32 x, u32 y, u32 z, u32 w) {
 }
 
 /* Advances the sequence by a word; the word is `v + weyl` of the new state. */
-LS_FN Xorwow xorwow_next(Xorwow s) {
+LS_INLINE Xorwow xorwow_next(Xorwow s) {
     u32 t = s.x ^ (s.x >> 2);
     s.x = s.y;
     s.y = s.z;

@@ -18,7 +18,7 @@ LS_FN void count_invalid(LS_GLOBAL u32 *invalid, InvalidSamples found) {
 }
 
 /* Adds a contribution to the film; invalid ones, which are rare, to their counters. */
-LS_FN void pair_contribute(LS_GLOBAL i64 *film, LS_GLOBAL u32 *invalid, u32 pixel, Vec3 radiance, SampleKey key,
+LS_INLINE void pair_contribute(LS_GLOBAL i64 *film, LS_GLOBAL u32 *invalid, u32 pixel, Vec3 radiance, SampleKey key,
                            u32 technique) {
     InvalidSamples found = film_no_invalid();
     film_splat(film, pixel, splat_quantize(radiance, key, technique, &found));

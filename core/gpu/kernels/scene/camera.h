@@ -7,7 +7,7 @@ typedef struct {
 
 /* The camera ray through `pixel` (`y * width + x`) for the draws `u` (film x, film y, lens u, lens v):
  * origin and unit direction. */
-LS_FN CameraRay camera_frame_ray(CameraFrame frame, u32 pixel, Uniforms u) {
+LS_INLINE CameraRay camera_frame_ray(CameraFrame frame, u32 pixel, Uniforms u) {
     u32 row = pixel / frame.width;
     u32 column = pixel - row * frame.width;
     float x = 2.0f * LS_DIV((float)column + u.u[0], (float)frame.width) - 1.0f;

@@ -11,7 +11,7 @@ typedef struct {
     float importance;
 } CameraSample;
 
-LS_FN CameraSample camera_importance_unseen(void) {
+LS_INLINE CameraSample camera_importance_unseen(void) {
     CameraSample s;
     s.pixel = NONE;
     s.direction = vec3_splat(0.0f);
@@ -21,25 +21,25 @@ LS_FN CameraSample camera_importance_unseen(void) {
 }
 
 /* Area of a pixel on the plane at unit distance from the eye. */
-LS_FN float camera_importance_pixel_area(CameraFrame frame) {
+LS_INLINE float camera_importance_pixel_area(CameraFrame frame) {
     float right = vec3_dot(frame.right, frame.right);
     float up = vec3_dot(frame.up, frame.up);
     return LS_DIV(4.0f * LS_SQRT(right * up), (float)frame.width * (float)frame.height);
 }
 
 /* Number of pixels of the film, which is also the number of light sub-paths of a sample index. */
-LS_FN float camera_importance_pixels(CameraFrame frame) {
+LS_INLINE float camera_importance_pixels(CameraFrame frame) {
     return (float)frame.width * (float)frame.height;
 }
 
 /* Density per solid angle with which camera_frame_ray chooses this unit direction for its pixel. */
-LS_FN float camera_importance_direction_pdf(CameraFrame frame, Vec3 direction) {
+LS_INLINE float camera_importance_direction_pdf(CameraFrame frame, Vec3 direction) {
     float cosine = vec3_dot(direction, frame.forward);
     return LS_DIV(1.0f, camera_importance_pixel_area(frame) * cosine * cosine * cosine);
 }
 
 /* Connects a point of the scene to a point of the lens chosen by the draws `u` and `v`. */
-LS_FN CameraSample camera_importance_connect(CameraFrame frame, Vec3 p, float u, float v) {
+LS_INLINE CameraSample camera_importance_connect(CameraFrame frame, Vec3 p, float u, float v) {
     /* Sample the lens */
     Vec3 lens = frame.eye;
     if (frame.lens_radius > 0.0f) {

@@ -7,7 +7,7 @@
     known = ((kinds) & (1u << (k))) != 0u && (((kinds) & ((1u << (k)) - 1u)) == 0u || kind == (k)) ? (k) : known;
 
 /* `kind`, which is in a constant set of at most six. */
-LS_FN u32 contents_kind(u32 kinds, u32 kind) {
+LS_INLINE u32 contents_kind(u32 kinds, u32 kind) {
     u32 known = 0u;
     CONTENTS_KIND(kinds, 0u)
     CONTENTS_KIND(kinds, 1u)
@@ -18,7 +18,7 @@ LS_FN u32 contents_kind(u32 kinds, u32 kind) {
     return known;
 }
 
-LS_FN u32 contents_material_kind(u32 kind) {
+LS_INLINE u32 contents_material_kind(u32 kind) {
 #ifdef LS_MATERIAL_KINDS
     return contents_kind(LS_MATERIAL_KINDS, kind);
 #else
@@ -26,7 +26,7 @@ LS_FN u32 contents_material_kind(u32 kind) {
 #endif
 }
 
-LS_FN u32 contents_environment_kind(u32 kind) {
+LS_INLINE u32 contents_environment_kind(u32 kind) {
 #ifdef LS_ENVIRONMENT_KINDS
     return contents_kind(LS_ENVIRONMENT_KINDS, kind);
 #else
@@ -35,7 +35,7 @@ LS_FN u32 contents_environment_kind(u32 kind) {
 }
 
 /* True where the environment may be sampled as a light. */
-LS_FN bool contents_has_environment_light(void) {
+LS_INLINE bool contents_has_environment_light(void) {
 #ifdef LS_LIGHT_KINDS
     return (LS_LIGHT_KINDS & (1u << LIGHT_ENVIRONMENT)) != 0u;
 #else
@@ -43,7 +43,7 @@ LS_FN bool contents_has_environment_light(void) {
 #endif
 }
 
-LS_FN float contents_transmission(float transmission) {
+LS_INLINE float contents_transmission(float transmission) {
 #ifdef LS_NO_TRANSMISSION
     return 0.0f;
 #else
@@ -51,7 +51,7 @@ LS_FN float contents_transmission(float transmission) {
 #endif
 }
 
-LS_FN float contents_metallic(float metallic) {
+LS_INLINE float contents_metallic(float metallic) {
 #ifdef LS_NO_METALS
     return 0.0f;
 #else
@@ -61,12 +61,12 @@ LS_FN float contents_metallic(float metallic) {
 
 #ifdef LS_MATERIAL_TEXTURES
 /* A texture of a material, which programs without texture `k` know to be absent. */
-LS_FN u32 contents_material_texture(u32 k, u32 texture) {
+LS_INLINE u32 contents_material_texture(u32 k, u32 texture) {
     return (LS_MATERIAL_TEXTURES & (1u << k)) != 0u ? texture : NONE;
 }
 #endif
 
-LS_FN Material contents_material(Material material) {
+LS_INLINE Material contents_material(Material material) {
     material.kind = contents_material_kind(material.kind);
     material.transmission = contents_transmission(material.transmission);
     material.metallic = contents_metallic(material.metallic);
@@ -88,14 +88,14 @@ LS_FN Material contents_material(Material material) {
     return material;
 }
 
-LS_FN Texture contents_texture(Texture texture) {
+LS_INLINE Texture contents_texture(Texture texture) {
 #ifdef LS_TEXTURE_FLAGS
     texture.flags = LS_TEXTURE_FLAGS(texture.flags);
 #endif
     return texture;
 }
 
-LS_FN Light contents_light(Light light) {
+LS_INLINE Light contents_light(Light light) {
 #ifdef LS_LIGHT_KINDS
     light.kind = contents_kind(LS_LIGHT_KINDS, light.kind);
 #endif
@@ -103,7 +103,7 @@ LS_FN Light contents_light(Light light) {
 }
 
 /* A vertex, whose alpha and sign of the bitangent stay where colours are white. */
-LS_FN Vertex contents_vertex(Vertex vertex) {
+LS_INLINE Vertex contents_vertex(Vertex vertex) {
 #ifdef LS_NO_VERTEX_COLORS
     vertex.red_green = 0x3c003c00u;
     vertex.blue_alpha = (vertex.blue_alpha & 0xffff0000u) | 0x3c00u;
@@ -112,7 +112,7 @@ LS_FN Vertex contents_vertex(Vertex vertex) {
 }
 
 /* An instance, which lies in the world as it is where there is no other. */
-LS_FN Instance contents_instance(Instance instance) {
+LS_INLINE Instance contents_instance(Instance instance) {
 #ifndef LS_INSTANCES
     instance.flags = (instance.flags | INSTANCE_IDENTITY) & ~INSTANCE_MIRRORED;
 #endif

@@ -20,7 +20,7 @@ typedef struct {
 
 /* Density per solid angle with which emission_sample chooses a direction at an emissive surface under a
  * cosine. */
-LS_FN float emission_direction_pdf(Material material, float cosine) {
+LS_INLINE float emission_direction_pdf(Material material, float cosine) {
     if ((material.flags & MATERIAL_TWO_SIDED_EMISSION) != 0u) {
         return LS_ABS(cosine) * (0.5f * MATH_INV_PI);
     }
@@ -28,12 +28,12 @@ LS_FN float emission_direction_pdf(Material material, float cosine) {
 }
 
 /* Density per area with which emission_sample chooses a point of the disk of a light at infinity. */
-LS_FN float emission_disk_pdf(BoundingSphere bounds) {
+LS_INLINE float emission_disk_pdf(BoundingSphere bounds) {
     return LS_DIV(MATH_INV_PI, bounds.radius * bounds.radius);
 }
 
 /* A direction of the cosine-weighted hemisphere; of both sides where both emit. */
-LS_FN EmissionSample emission_from_surface(u32 light, Material material, Vec3 origin, Vec3 front, Vec3 radiance, float u,
+LS_INLINE EmissionSample emission_from_surface(u32 light, Material material, Vec3 origin, Vec3 front, Vec3 radiance, float u,
                                            float v) {
     /* Choose a side; the rest of the draw is uniform again */
     bool two_sided = (material.flags & MATERIAL_TWO_SIDED_EMISSION) != 0u;
@@ -55,7 +55,7 @@ LS_FN EmissionSample emission_from_surface(u32 light, Material material, Vec3 or
 }
 
 /* Parallel rays through a disk as large as the scene's bounding sphere, in front of it. */
-LS_FN EmissionSample emission_from_disk(u32 light, BoundingSphere bounds, Vec3 direction, float u, float v, Vec3 radiance,
+LS_INLINE EmissionSample emission_from_disk(u32 light, BoundingSphere bounds, Vec3 direction, float u, float v, Vec3 radiance,
                                         float pdf_position, float pdf_direction) {
     Frame f = sampling_frame(direction);
     Vec2 d = sampling_uniform_disk(u, v);
@@ -73,7 +73,7 @@ LS_FN EmissionSample emission_from_disk(u32 light, BoundingSphere bounds, Vec3 d
 }
 
 /* A direction uniform over the sphere, or over the cone of a spot light. */
-LS_FN EmissionSample emission_from_point(u32 index, Light light, float u, float v) {
+LS_INLINE EmissionSample emission_from_point(u32 index, Light light, float u, float v) {
     EmissionSample s;
     s.direction = lights_unit_sphere(u, v);
     s.pdf_direction = MATH_INV_FOUR_PI;
@@ -100,7 +100,7 @@ LS_FN EmissionSample emission_from_point(u32 index, Light light, float u, float 
 
 /* Of a point on a light that light sampling from `p` chose: the density with which emission_sample chooses
  * it and a ray to `p`, per area perpendicular to the ray at `p`, over the density of the light sample. */
-LS_FN float emission_pdf_ratio(SceneRef scene, Light light, Vec3 p, LightSample chosen) {
+LS_INLINE float emission_pdf_ratio(SceneRef scene, Light light, Vec3 p, LightSample chosen) {
     float distance2 = chosen.distance * chosen.distance;
     if (light.kind == LIGHT_TRIANGLE) {
         /* Both sample the triangle by area */
@@ -131,7 +131,7 @@ LS_FN float emission_pdf_ratio(SceneRef scene, Light light, Vec3 p, LightSample 
 
 /* Samples a ray of one light for two blocks of random words: light and position, direction. The scene must
  * have lights. */
-LS_FN EmissionSample emission_sample(SceneRef scene, Words position, Words direction) {
+LS_INLINE EmissionSample emission_sample(SceneRef scene, Words position, Words direction) {
     u32 index = sampling_pick_light(scene, position.w[0], position.w[1]);
     Light light = load_light(scene, index);
     float u = rng_uniform(position.w[2]);

@@ -1,7 +1,7 @@
 /* Radiance of the environment. The counterpart of core/src/scene/environment.rs. */
 
 /* A texel of the environment image; columns wrap once, rows end. */
-LS_FN Vec3 environment_texel(SceneRef scene, i32 column, i32 row) {
+LS_INLINE Vec3 environment_texel(SceneRef scene, i32 column, i32 row) {
     u32 width = scene.constants.environment.image_width;
     u32 height = scene.constants.environment.image_height;
     u32 x = (u32)(column < 0 ? column + (i32)width : column) % width;
@@ -10,7 +10,7 @@ LS_FN Vec3 environment_texel(SceneRef scene, i32 column, i32 row) {
 }
 
 /* Radiance of the environment. An image's columns run from +x over +z; `rotation` turns it. */
-LS_FN Vec3 environment_radiance(SceneRef scene, Vec3 direction) {
+LS_INLINE Vec3 environment_radiance(SceneRef scene, Vec3 direction) {
     Environment environment = scene.constants.environment;
     environment.kind = contents_environment_kind(environment.kind);
     if (environment.kind == ENVIRONMENT_CONSTANT) {

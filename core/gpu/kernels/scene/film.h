@@ -17,7 +17,7 @@ typedef struct {
     i64 channel[3];
 } Units;
 
-LS_FN InvalidSamples film_no_invalid(void) {
+LS_INLINE InvalidSamples film_no_invalid(void) {
     InvalidSamples none;
     none.count[INVALID_NON_FINITE] = 0u;
     none.count[INVALID_NEGATIVE] = 0u;
@@ -26,7 +26,7 @@ LS_FN InvalidSamples film_no_invalid(void) {
 }
 
 /* Rounds one channel, limited, to film units: up with the probability of the fraction. */
-LS_FN i64 film_units(float v, float limit, u32 word) {
+LS_INLINE i64 film_units(float v, float limit, u32 word) {
     float exact = math_clamp(v, 0.0f, limit) * UNITS_PER_RADIANCE;
     i64 whole = (i64)exact;
     /* Odd multiples of 2^-24, so that a subnormal fraction never matters; exact, from a float of 1 to 2 */
@@ -36,7 +36,7 @@ LS_FN i64 film_units(float v, float limit, u32 word) {
 
 /* The radiance of one contribution, whose channels have a limit, in film units, counting invalid samples.
  * `dither` is a draw of BLOCK_FILM. */
-LS_FN Units film_quantize_up_to(float limit, Vec3 radiance, Words dither, InvalidSamples *invalid) {
+LS_INLINE Units film_quantize_up_to(float limit, Vec3 radiance, Words dither, InvalidSamples *invalid) {
     Units units;
     if (!vec3_is_finite(radiance)) {
         invalid->count[INVALID_NON_FINITE] += 1u;
@@ -58,13 +58,13 @@ LS_FN Units film_quantize_up_to(float limit, Vec3 radiance, Words dither, Invali
 }
 
 /* One sample's radiance in film units. */
-LS_FN Units film_quantize(Vec3 radiance, Words dither, InvalidSamples *invalid) {
+LS_INLINE Units film_quantize(Vec3 radiance, Words dither, InvalidSamples *invalid) {
     return film_quantize_up_to(MAX_SAMPLE_RADIANCE, radiance, dither, invalid);
 }
 
 /* The pixel at position `i` of tiled order: tile by tile, rows of tiles from top to bottom. Tiles at the
  * right and lower edges are as small as need be. */
-LS_FN u32 film_tiled(u32 i, u32 width, u32 height) {
+LS_INLINE u32 film_tiled(u32 i, u32 width, u32 height) {
     u32 band = i / (TILE_HEIGHT * width);
     u32 below = height - TILE_HEIGHT * band;
     u32 rows = below < TILE_HEIGHT ? below : TILE_HEIGHT;

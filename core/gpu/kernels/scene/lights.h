@@ -13,7 +13,7 @@ typedef struct {
     bool delta;
 } LightSample;
 
-LS_FN LightSample lights_light_sample(Vec3 direction, float distance, float shadow_end, Vec3 radiance, float pdf,
+LS_INLINE LightSample lights_light_sample(Vec3 direction, float distance, float shadow_end, Vec3 radiance, float pdf,
                                       bool delta) {
     LightSample s;
     s.direction = direction;
@@ -25,22 +25,22 @@ LS_FN LightSample lights_light_sample(Vec3 direction, float distance, float shad
     return s;
 }
 
-LS_FN LightSample lights_dark(void) {
+LS_INLINE LightSample lights_dark(void) {
     return lights_light_sample(vec3_splat(0.0f), 0.0f, 0.0f, vec3_splat(0.0f), 0.0f, false);
 }
 
 /* The cosine at an emissive surface; not positive on a side that does not emit. */
-LS_FN float lights_emission_cosine(Material material, float cosine) {
+LS_INLINE float lights_emission_cosine(Material material, float cosine) {
     return (material.flags & MATERIAL_TWO_SIDED_EMISSION) != 0u ? LS_ABS(cosine) : cosine;
 }
 
 /* Density per solid angle of light sampling choosing a point of an emissive triangle. */
-LS_FN float lights_area_to_solid_angle(Material material, float distance2, float cosine) {
+LS_INLINE float lights_area_to_solid_angle(Material material, float distance2, float cosine) {
     return material.light_pdf_area * LS_DIV(distance2, cosine);
 }
 
 /* Emission at barycentrics `b` of a triangle of the scene. */
-LS_FN Vec3 lights_triangle_emission(SceneRef scene, Material material, u32 triangle, Vec2 b) {
+LS_INLINE Vec3 lights_triangle_emission(SceneRef scene, Material material, u32 triangle, Vec2 b) {
     if (material.emission_texture == NONE) {
         return material.emission;
     }
@@ -55,7 +55,7 @@ LS_FN Vec3 lights_triangle_emission(SceneRef scene, Material material, u32 trian
 
 /* The share of rays towards a point of an emissive triangle that see it: the mean of the alpha test, which
  * shadow rays skip at their light. */
-LS_FN float lights_triangle_opacity(SceneRef scene, Material material, u32 triangle, Vec2 b) {
+LS_INLINE float lights_triangle_opacity(SceneRef scene, Material material, u32 triangle, Vec2 b) {
 #ifdef LS_ALPHA
     if (material.alpha_mode != ALPHA_OPAQUE) {
         return intersect_opacity(material, intersect_triangle_alpha(scene, material, triangle, b.x, b.y));
@@ -69,7 +69,7 @@ LS_FN float lights_triangle_opacity(SceneRef scene, Material material, u32 trian
 }
 
 /* lights_triangle_opacity for an emissive sphere. */
-LS_FN float lights_sphere_opacity(Material material) {
+LS_INLINE float lights_sphere_opacity(Material material) {
 #ifdef LS_ALPHA
     if (material.alpha_mode != ALPHA_OPAQUE) {
         return intersect_opacity(material, material.alpha);
@@ -79,7 +79,7 @@ LS_FN float lights_sphere_opacity(Material material) {
     return 1.0f;
 }
 
-LS_FN LightSample lights_sample_triangle(SceneRef scene, Light light, Vec3 p, float scale, float u, float v) {
+LS_INLINE LightSample lights_sample_triangle(SceneRef scene, Light light, Vec3 p, float scale, float u, float v) {
     Vec2 b = sampling_uniform_triangle(u, v);
     Vec3 along = vec3_add(vec3_add(light.position, vec3_scale(light.edge1, b.x)), vec3_scale(light.edge2, b.y));
     Vec3 to_light = vec3_sub(along, p);
@@ -103,13 +103,13 @@ LS_FN LightSample lights_sample_triangle(SceneRef scene, Light light, Vec3 p, fl
 }
 
 /* One minus the cosine of the half-angle that a sphere subtends; zero or negative from inside. */
-LS_FN float lights_subtended(float distance2, float radius) {
+LS_INLINE float lights_subtended(float distance2, float radius) {
     float sin2 = LS_DIV(radius * radius, distance2);
     return sin2 >= 1.0f ? 0.0f : LS_DIV(sin2, 1.0f + math_safe_sqrt(1.0f - sin2));
 }
 
 /* A direction uniform over the sphere. */
-LS_FN Vec3 lights_unit_sphere(float u, float v) {
+LS_INLINE Vec3 lights_unit_sphere(float u, float v) {
     float z = 1.0f - 2.0f * u;
     float ring = math_safe_sqrt((1.0f - z) * (1.0f + z));
     SinCos angle = math_sin_cos_turns(v);
@@ -117,7 +117,7 @@ LS_FN Vec3 lights_unit_sphere(float u, float v) {
 }
 
 /* Outside, uniform over the subtended cone; inside, uniform over the surface. */
-LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, float scale_of_p, float u, float v) {
+LS_INLINE LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, float scale_of_p, float u, float v) {
     float scale = math_max(scale_of_p, light.intensity.y);
     Material material = load_material(scene, light.material);
     float radius = light.edge2.x;
@@ -162,7 +162,7 @@ LS_FN LightSample lights_sample_sphere(SceneRef scene, Light light, Vec3 p, floa
 
 /* Density per solid angle of light sampling from `p` choosing the direction to a point of an emissive
  * sphere. */
-LS_FN float lights_sphere_pdf(Material material, Vec3 center, float radius, Vec3 p, float distance2, float cosine) {
+LS_INLINE float lights_sphere_pdf(Material material, Vec3 center, float radius, Vec3 p, float distance2, float cosine) {
     Vec3 to_center = vec3_sub(center, p);
     float one_minus_cos = lights_subtended(vec3_dot(to_center, to_center), radius);
     if (one_minus_cos > 0.0f) {
@@ -172,7 +172,7 @@ LS_FN float lights_sphere_pdf(Material material, Vec3 center, float radius, Vec3
     return lights_area_to_solid_angle(material, distance2, cosine);
 }
 
-LS_FN LightSample lights_sample_punctual(Light light, Vec3 p, float scale) {
+LS_INLINE LightSample lights_sample_punctual(Light light, Vec3 p, float scale) {
     if (light.kind == LIGHT_DIRECTIONAL) {
         return lights_light_sample(light.position, FAR, FAR, light.intensity, light.pmf, true);
     }
@@ -193,14 +193,14 @@ LS_FN LightSample lights_sample_punctual(Light light, Vec3 p, float scale) {
                                light.pmf, true);
 }
 
-LS_FN float lights_cell_pdf(SceneRef scene, u32 cell) {
+LS_INLINE float lights_cell_pdf(SceneRef scene, u32 cell) {
     Environment environment = scene.constants.environment;
     float cells = (float)(environment.grid_width * environment.grid_height);
     return environment.pmf * load_environment_alias(scene, cell).pmf * (cells * MATH_INV_FOUR_PI);
 }
 
 /* Uniform within a cell of the importance grid, which is uniform in height and longitude. */
-LS_FN LightSample lights_sample_environment(SceneRef scene, Words words) {
+LS_INLINE LightSample lights_sample_environment(SceneRef scene, Words words) {
     Environment environment = scene.constants.environment;
     u32 cell = sampling_pick_cell(scene, words.w[0], words.w[1]);
     u32 row = cell / environment.grid_width;
@@ -214,7 +214,7 @@ LS_FN LightSample lights_sample_environment(SceneRef scene, Words words) {
 }
 
 /* Density per solid angle of light sampling choosing a direction into the sky. */
-LS_FN float lights_environment_pdf(SceneRef scene, Vec3 direction) {
+LS_INLINE float lights_environment_pdf(SceneRef scene, Vec3 direction) {
     Environment environment = scene.constants.environment;
     if (!contents_has_environment_light() || environment.grid_height == 0u) {
         return 0.0f;
@@ -233,7 +233,7 @@ LS_FN float lights_environment_pdf(SceneRef scene, Vec3 direction) {
 
 /* Samples one light of the scene for the point `p`, whose coordinates `scale` bounds. The scene must have
  * lights. */
-LS_FN LightSample lights_sample(SceneRef scene, Vec3 p, float scale, SampleKey key, u32 bounce, VertexRecord *record) {
+LS_INLINE LightSample lights_sample(SceneRef scene, Vec3 p, float scale, SampleKey key, u32 bounce, VertexRecord *record) {
     Words words = rng_draw(key, BLOCK_LIGHT, bounce);
     u32 index = sampling_pick_light(scene, words.w[0], words.w[1]);
     record->flags |= VERTEX_LIGHT;

@@ -13,12 +13,12 @@ typedef struct {
     Cell last;
 } CellRange;
 
-LS_FN u32 merging_limit(float v) {
+LS_INLINE u32 merging_limit(float v) {
     return (u32)math_clamp(v, 0.0f, MERGE_MAX_CELL);
 }
 
 /* The coordinates of the cell that contains a position. */
-LS_FN Cell merging_merging_cell(Merging merging, Vec3 p) {
+LS_INLINE Cell merging_merging_cell(Merging merging, Vec3 p) {
     Vec3 at = vec3_scale(vec3_sub(p, merging.origin), merging.cells_per_unit);
     Cell cell;
     cell.at[0] = merging_limit(at.x);
@@ -28,7 +28,7 @@ LS_FN Cell merging_merging_cell(Merging merging, Vec3 p) {
 }
 
 /* The first and the last cell of those that vertices lie in which merge with one at `p`. */
-LS_FN CellRange merging_merging_cells_around(Merging merging, Vec3 p) {
+LS_INLINE CellRange merging_merging_cells_around(Merging merging, Vec3 p) {
     Vec3 reach = vec3_splat(merging.reach);
     CellRange range;
     range.first = merging_merging_cell(merging, vec3_sub(p, reach));
@@ -37,14 +37,14 @@ LS_FN CellRange merging_merging_cells_around(Merging merging, Vec3 p) {
 }
 
 /* The bucket of a cell. Neighbours along the first axis have neighbouring buckets. */
-LS_FN u32 merging_merging_bucket(Merging merging, Cell cell) {
+LS_INLINE u32 merging_merging_bucket(Merging merging, Cell cell) {
     u32 row = cell.at[1] * 0x9e3779b1u ^ cell.at[2] * 0x85ebca77u;
     u32 mixed = (row ^ row >> 15) * 0xc2b2ae3du;
     return ((mixed ^ mixed >> 16) + cell.at[0]) & merging.bucket_mask;
 }
 
 /* True where vertices at these positions merge. */
-LS_FN bool merging_merging_contains(Merging merging, Vec3 a, Vec3 b) {
+LS_INLINE bool merging_merging_contains(Merging merging, Vec3 a, Vec3 b) {
     Vec3 between = vec3_sub(a, b);
     return vec3_dot(between, between) <= merging.radius2;
 }

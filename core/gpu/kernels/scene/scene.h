@@ -93,7 +93,7 @@ typedef struct {
     scene.layers = layers;                        \
     scene.albedos = albedos
 
-LS_FN Vec3 load_position(SceneRef scene, u32 i) {
+LS_INLINE Vec3 load_position(SceneRef scene, u32 i) {
     Vec3 p;
     p.x = scene.positions[3u * i];
     p.y = scene.positions[3u * i + 1u];
@@ -101,118 +101,118 @@ LS_FN Vec3 load_position(SceneRef scene, u32 i) {
     return p;
 }
 
-LS_FN Vertex load_vertex(SceneRef scene, u32 i) {
+LS_INLINE Vertex load_vertex(SceneRef scene, u32 i) {
     return contents_vertex(scene.vertices[i]);
 }
 
-LS_FN Triangle load_triangle(SceneRef scene, u32 i) {
+LS_INLINE Triangle load_triangle(SceneRef scene, u32 i) {
     return scene.triangles[i];
 }
 
-LS_FN Sphere load_sphere(SceneRef scene, u32 i) {
+LS_INLINE Sphere load_sphere(SceneRef scene, u32 i) {
     return scene.spheres[i];
 }
 
-LS_FN Mesh load_mesh(SceneRef scene, u32 i) {
+LS_INLINE Mesh load_mesh(SceneRef scene, u32 i) {
     return scene.meshes[i];
 }
 
-LS_FN Instance load_instance(SceneRef scene, u32 i) {
+LS_INLINE Instance load_instance(SceneRef scene, u32 i) {
     return contents_instance(scene.instances[i]);
 }
 
-LS_FN Material load_material(SceneRef scene, u32 i) {
+LS_INLINE Material load_material(SceneRef scene, u32 i) {
     return contents_material(scene.materials[i]);
 }
 
 #ifdef LS_LAYERS
-LS_FN Layers load_layers(SceneRef scene, u32 i) {
+LS_INLINE Layers load_layers(SceneRef scene, u32 i) {
     return scene.layers[i];
 }
 #endif
 
 #if defined(LS_LAYERS) || defined(LS_MULTISCATTER)
 /* An entry of the tables of albedos. */
-LS_FN u32 load_albedo(LS_GLOBAL const u32 *table, u32 i) {
+LS_INLINE u32 load_albedo(LS_GLOBAL const u32 *table, u32 i) {
     return table[i];
 }
 #endif
 
-LS_FN Texture load_texture(SceneRef scene, u32 i) {
+LS_INLINE Texture load_texture(SceneRef scene, u32 i) {
     return contents_texture(scene.textures[i]);
 }
 
-LS_FN u32 load_texel(TexelMemory memory, u32 i) {
+LS_INLINE u32 load_texel(TexelMemory memory, u32 i) {
     return memory.texels[i];
 }
 
-LS_FN float load_srgb_to_linear(TexelMemory memory, u32 i) {
+LS_INLINE float load_srgb_to_linear(TexelMemory memory, u32 i) {
     return memory.srgb_to_linear[i];
 }
 
-LS_FN Light load_light(SceneRef scene, u32 i) {
+LS_INLINE Light load_light(SceneRef scene, u32 i) {
     return contents_light(scene.lights[i]);
 }
 
-LS_FN AliasEntry load_light_alias(SceneRef scene, u32 i) {
+LS_INLINE AliasEntry load_light_alias(SceneRef scene, u32 i) {
     return scene.light_alias[i];
 }
 
-LS_FN Vec3 load_environment_texel(SceneRef scene, u32 i) {
+LS_INLINE Vec3 load_environment_texel(SceneRef scene, u32 i) {
     return scene.environment_texels[i].v;
 }
 
-LS_FN AliasEntry load_environment_alias(SceneRef scene, u32 i) {
+LS_INLINE AliasEntry load_environment_alias(SceneRef scene, u32 i) {
     return scene.environment_alias[i];
 }
 
 #ifdef LS_WIDE
 /* One plane of all children of a node. */
-LS_FN LS_F32X8 load_planes(SceneRef scene, u32 node, u32 plane) {
+LS_INLINE LS_F32X8 load_planes(SceneRef scene, u32 node, u32 plane) {
     return LS_F32X8_LOAD(scene.nodes[node].planes[plane]);
 }
 
-LS_FN u32 load_child(SceneRef scene, u32 node, u32 lane) {
+LS_INLINE u32 load_child(SceneRef scene, u32 node, u32 lane) {
     return scene.nodes[node].children[lane];
 }
 
 /* One component of a corner of all primitives of a block. */
-LS_FN LS_F32X8 load_points(SceneRef scene, u32 block, u32 corner, u32 axis) {
+LS_INLINE LS_F32X8 load_points(SceneRef scene, u32 block, u32 corner, u32 axis) {
     return LS_F32X8_LOAD(scene.primitives[block].points[corner][axis]);
 }
 
 /* Index of a primitive of a block within its mesh. */
-LS_FN u32 load_block_index(SceneRef scene, u32 block, u32 lane) {
+LS_INLINE u32 load_block_index(SceneRef scene, u32 block, u32 lane) {
     return scene.primitives[block].primitives[lane];
 }
 
 /* A bit for each primitive of a block. */
-LS_FN u32 load_block_all(SceneRef scene, u32 block) {
+LS_INLINE u32 load_block_all(SceneRef scene, u32 block) {
     return scene.primitives[block].all;
 }
 
 /* A bit for each primitive that has alpha. */
-LS_FN u32 load_block_alpha(SceneRef scene, u32 block) {
+LS_INLINE u32 load_block_alpha(SceneRef scene, u32 block) {
     return scene.primitives[block].alpha;
 }
 
 /* A bit for each triangle with split references. */
-LS_FN u32 load_block_presplit(SceneRef scene, u32 block) {
+LS_INLINE u32 load_block_presplit(SceneRef scene, u32 block) {
     return scene.primitives[block].presplit;
 }
 
 /* Number of blocks of clip boxes that follow. */
-LS_FN u32 load_block_boxes(SceneRef scene, u32 block) {
+LS_INLINE u32 load_block_boxes(SceneRef scene, u32 block) {
     return scene.primitives[block].boxes;
 }
 
 /* A bit for each sphere. */
-LS_FN u32 load_block_spheres(SceneRef scene, u32 block) {
+LS_INLINE u32 load_block_spheres(SceneRef scene, u32 block) {
     return scene.primitives[block].spheres;
 }
 
 /* One primitive of a block. */
-LS_FN LeafPrimitive load_block_primitive(SceneRef scene, u32 block, u32 lane) {
+LS_INLINE LeafPrimitive load_block_primitive(SceneRef scene, u32 block, u32 lane) {
     LeafPrimitive p;
     p.p0.x = scene.primitives[block].points[0][0][lane];
     p.p0.y = scene.primitives[block].points[0][1][lane];
@@ -230,26 +230,26 @@ LS_FN LeafPrimitive load_block_primitive(SceneRef scene, u32 block, u32 lane) {
 }
 
 #else
-LS_FN Node load_node(SceneRef scene, u32 i) {
+LS_INLINE Node load_node(SceneRef scene, u32 i) {
     return scene.nodes[i];
 }
 
-LS_FN LeafPrimitive load_primitive(SceneRef scene, u32 i) {
+LS_INLINE LeafPrimitive load_primitive(SceneRef scene, u32 i) {
     return scene.primitives[i];
 }
 
 #endif
 
-LS_FN u32 load_mesh_root(SceneRef scene, u32 i) {
+LS_INLINE u32 load_mesh_root(SceneRef scene, u32 i) {
     return scene.mesh_roots[i];
 }
 
-LS_FN Box load_instance_box(SceneRef scene, u32 i) {
+LS_INLINE Box load_instance_box(SceneRef scene, u32 i) {
     return scene.instance_boxes[i];
 }
 
 /* The mesh of an instance, known without a load where the world is one mesh. */
-LS_FN Mesh scene_mesh_of(SceneRef scene, u32 instance) {
+LS_INLINE Mesh scene_mesh_of(SceneRef scene, u32 instance) {
 #ifdef LS_INSTANCES
     return load_mesh(scene, load_instance(scene, instance).mesh);
 #else
@@ -259,7 +259,7 @@ LS_FN Mesh scene_mesh_of(SceneRef scene, u32 instance) {
 }
 
 /* Material of a primitive of an instance. */
-LS_FN u32 scene_material_of(SceneRef scene, u32 instance, u32 primitive) {
+LS_INLINE u32 scene_material_of(SceneRef scene, u32 instance, u32 primitive) {
     Mesh mesh = scene_mesh_of(scene, instance);
     if ((primitive & SPHERE_BIT) != 0u) {
         return load_sphere(scene, mesh.first_sphere + (primitive & ~SPHERE_BIT)).material;

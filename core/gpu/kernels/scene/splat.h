@@ -11,12 +11,12 @@
 #define MERGE_EXTRA_BITS 17u
 
 /* A number of its own for the technique with these many vertices of the light and of the camera sub-path. */
-LS_FN u32 splat_technique_index(u32 light, u32 camera) {
+LS_INLINE u32 splat_technique_index(u32 light, u32 camera) {
     return light * SPLAT_STRIDE + camera;
 }
 
 /* One contribution in film units, rounded by a hash of sample and technique, counting invalid samples. */
-LS_FN Units splat_quantize(Vec3 radiance, SampleKey key, u32 technique, InvalidSamples *invalid) {
+LS_INLINE Units splat_quantize(Vec3 radiance, SampleKey key, u32 technique, InvalidSamples *invalid) {
     return film_quantize_up_to(MAX_SPLAT_RADIANCE, radiance, rng_dither(key, technique), invalid);
 }
 
@@ -25,7 +25,7 @@ typedef struct {
     i64 channel[3];
 } MergeSum;
 
-LS_FN MergeSum splat_no_merges(void) {
+LS_INLINE MergeSum splat_no_merges(void) {
     MergeSum sum;
     sum.channel[0] = 0;
     sum.channel[1] = 0;
@@ -34,14 +34,14 @@ LS_FN MergeSum splat_no_merges(void) {
 }
 
 /* A channel with one more photon, limited. */
-LS_FN i64 splat_raised(i64 sum, float radiance) {
+LS_INLINE i64 splat_raised(i64 sum, float radiance) {
     i64 units = (i64)(math_clamp(radiance, 0.0f, MAX_SPLAT_RADIANCE) * MERGE_UNITS_PER_RADIANCE);
     i64 most = (i64)1 << MERGE_MAX_SUM_BITS;
     return sum + units < most ? sum + units : most;
 }
 
 /* Adds what one photon contributes and counts it where it is invalid. */
-LS_FN void splat_merge_sum_add(MergeSum *sum, Vec3 radiance, InvalidSamples *invalid) {
+LS_INLINE void splat_merge_sum_add(MergeSum *sum, Vec3 radiance, InvalidSamples *invalid) {
     if (!vec3_is_finite(radiance)) {
         invalid->count[INVALID_NON_FINITE] += 1u;
         return;
@@ -55,12 +55,12 @@ LS_FN void splat_merge_sum_add(MergeSum *sum, Vec3 radiance, InvalidSamples *inv
 }
 
 /* A channel in film units: up with the probability of the fraction. */
-LS_FN i64 splat_rounded(i64 sum, u32 word) {
+LS_INLINE i64 splat_rounded(i64 sum, u32 word) {
     return (sum + (i64)(word >> (32u - MERGE_EXTRA_BITS))) >> MERGE_EXTRA_BITS;
 }
 
 /* The sum in film units, rounded by a hash of sample and technique. A sum at the limit counts as clamped. */
-LS_FN Units splat_merge_sum_film_units(MergeSum sum, SampleKey key, u32 technique, InvalidSamples *invalid) {
+LS_INLINE Units splat_merge_sum_film_units(MergeSum sum, SampleKey key, u32 technique, InvalidSamples *invalid) {
     Words dither = rng_dither(key, technique);
     i64 most = (i64)1 << MERGE_MAX_SUM_BITS;
     if (sum.channel[0] == most || sum.channel[1] == most || sum.channel[2] == most) {

@@ -6,17 +6,17 @@ typedef struct {
 } Rgba;
 
 /* A byte of a texel as a fraction. */
-LS_FN float texture_unorm(u32 texel, u32 shift) {
+LS_INLINE float texture_unorm(u32 texel, u32 shift) {
     return (float)((texel >> shift) & 255u) * (1.0f / 255.0f);
 }
 
 /* The linear colour of a texel. */
-LS_FN Vec3 texture_linear_rgb(u32 texel) {
+LS_INLINE Vec3 texture_linear_rgb(u32 texel) {
     return vec3_new(texture_unorm(texel, 0u), texture_unorm(texel, 8u), texture_unorm(texel, 16u));
 }
 
 /* The colour of a texel under a texture's flags. */
-LS_FN Vec3 texture_texel_rgb(TexelMemory memory, u32 texel, u32 flags) {
+LS_INLINE Vec3 texture_texel_rgb(TexelMemory memory, u32 texel, u32 flags) {
     if ((flags & TEXTURE_SRGB) != 0u) {
         return vec3_new(load_srgb_to_linear(memory, texel & 255u), load_srgb_to_linear(memory, (texel >> 8) & 255u),
                         load_srgb_to_linear(memory, (texel >> 16) & 255u));
@@ -25,7 +25,7 @@ LS_FN Vec3 texture_texel_rgb(TexelMemory memory, u32 texel, u32 flags) {
 }
 
 /* Column or row of a texel index that may lie outside the image. */
-LS_FN u32 texture_wrap_index(i32 i, u32 size, u32 wrap) {
+LS_INLINE u32 texture_wrap_index(i32 i, u32 size, u32 wrap) {
     /* Nearly all indices lie inside, and remainders take a division. */
     if ((u32)i < size) {
         return (u32)i;
@@ -46,7 +46,7 @@ LS_FN u32 texture_wrap_index(i32 i, u32 size, u32 wrap) {
 
 /* Brings a coordinate into the range where its texel index fits 24 bits, without changing what it
  * addresses. */
-LS_FN float texture_wrap_coordinate(float u, u32 wrap) {
+LS_INLINE float texture_wrap_coordinate(float u, u32 wrap) {
     if (wrap == WRAP_CLAMP) {
         return math_clamp(u, -1.0f, 2.0f);
     }
@@ -57,7 +57,7 @@ LS_FN float texture_wrap_coordinate(float u, u32 wrap) {
 }
 
 /* Texture coordinates of set 0 or 1, interpolated with barycentrics `(w, u, v)` and transformed. */
-LS_FN Vec2 texture_coordinates(Texture texture, Vertex a, Vertex b, Vertex c, Vec3 weights) {
+LS_INLINE Vec2 texture_coordinates(Texture texture, Vertex a, Vertex b, Vertex c, Vec3 weights) {
     bool second = (texture.flags & TEXTURE_UV_SET_1) != 0u;
     float pu = second ? a.uv1[0] : a.uv0[0];
     float pv = second ? a.uv1[1] : a.uv0[1];
@@ -82,7 +82,7 @@ typedef struct {
 } Texels;
 
 /* One texel, which may lie outside the image. */
-LS_FN Rgba texture_load(TexelMemory memory, Texels image, i32 column, i32 row) {
+LS_INLINE Rgba texture_load(TexelMemory memory, Texels image, i32 column, i32 row) {
     u32 x = texture_wrap_index(column, image.width, image.flags & 3u);
     u32 y = texture_wrap_index(row, image.height, (image.flags >> 2) & 3u);
     u32 texel = load_texel(memory, image.first_texel + y * image.width + x);
@@ -122,14 +122,14 @@ LS_OUTLINED Rgba texture_filtered(TexelMemory memory, Texels image, Vec2 uv) {
 }
 
 /* The parts of a scene and of a texture that a lookup reads. */
-LS_FN TexelMemory texture_memory(SceneRef scene) {
+LS_INLINE TexelMemory texture_memory(SceneRef scene) {
     TexelMemory memory;
     memory.texels = scene.texels;
     memory.srgb_to_linear = scene.srgb_to_linear;
     return memory;
 }
 
-LS_FN Texels texture_texels(Texture texture) {
+LS_INLINE Texels texture_texels(Texture texture) {
     Texels image;
     image.first_texel = texture.first_texel;
     image.width = texture.width;
@@ -139,6 +139,6 @@ LS_FN Texels texture_texels(Texture texture) {
 }
 
 /* The texture's value at transformed coordinates. */
-LS_FN Rgba texture_sample(SceneRef scene, Texture texture, Vec2 uv) {
+LS_INLINE Rgba texture_sample(SceneRef scene, Texture texture, Vec2 uv) {
     return texture_filtered(texture_memory(scene), texture_texels(texture), uv);
 }
