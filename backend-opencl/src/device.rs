@@ -3,7 +3,7 @@
 use crate::loader;
 use lockstep_core::{DeviceInfo, Unavailable};
 use lockstep_gpu::driver::DeviceType;
-use ocl::{Device, Platform, ffi};
+use ocl::{Context, Device, Platform, ffi};
 use std::sync::{Mutex, PoisonError};
 
 /// A device with its properties.
@@ -20,6 +20,28 @@ impl DiscoveredDevice {
     /// CPU or GPU, which decides how kernels are built.
     pub(crate) fn device_type(&self) -> DeviceType {
         if self.properties.class == DeviceClass::Cpu { DeviceType::Cpu } else { DeviceType::Gpu }
+    }
+
+    /// A context of this device. CPUs have one for the whole process: PoCL's compiler reads its library of built-in
+    /// functions, which takes more than half a second, whenever the first of its contexts is made. GPUs get a new one each
+    /// time, since a context keeps memory of the device.
+    ///
+    /// # Errors
+    /// The driver's, when it makes no context.
+    pub(crate) fn context(&self) -> ocl::Result<Context> {
+        static OF_CPUS: Mutex<Vec<(Device, Context)>> = Mutex::new(Vec::new());
+        let create = || Context::builder().platform(self.platform).devices(self.device).build();
+        if self.device_type() == DeviceType::Gpu {
+            return create();
+        }
+        // A panic elsewhere cannot have left the list half written.
+        let mut known = OF_CPUS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, context)) = known.iter().find(|(device, _)| *device == self.device) {
+            return Ok(context.clone());
+        }
+        let context = create()?;
+        known.push((self.device, context.clone()));
+        Ok(context)
     }
 }
 

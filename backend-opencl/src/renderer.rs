@@ -50,8 +50,7 @@ impl OpenclDevice {
             action: "opening the device".into(),
             reason: e.to_string(),
         };
-        let context =
-            Context::builder().platform(device.platform).devices(device.device).build().map_err(failed)?;
+        let context = device.context().map_err(failed)?;
         let queue =
             Queue::new(&context, device.device, Some(flags::QUEUE_PROFILING_ENABLE)).map_err(failed)?;
         let info = info(&device, mode);
