@@ -1,7 +1,7 @@
 //! Launches of one batch, with their arguments.
 
 use crate::driver::arrays::Array;
-use crate::driver::device::{Device, KernelArg};
+use crate::driver::device::{Device, DeviceType, KernelArg};
 use crate::driver::path_state::{PathState, unbound};
 use crate::driver::timeline::Stage;
 use crate::integrators::{self, Step};
@@ -126,7 +126,9 @@ impl<D: Device> Launches<'_, D> {
 
     /// Enqueues one stage, its parameters bound by name.
     fn launch(&mut self, stage: &integrators::Stage, round: u32) -> Result<(Stage, D::Event)> {
-        let kernel = stage.first.filter(|_| round == 0).unwrap_or(stage.kernel);
+        // On processors the kernel of the first round is the same code, which one compilation serves
+        let may_differ = self.device.limits().kind == DeviceType::Gpu;
+        let kernel = stage.first.filter(|_| round == 0 && may_differ).unwrap_or(stage.kernel);
         let bind = |parameter: &signatures::Argument| match parameter.name {
             signatures::PASS_NAME => Ok(plain(&self.pass)),
             signatures::BOUNCE_NAME => Ok(plain(&round)),

@@ -86,7 +86,8 @@ pub struct Stage {
     pub name: Option<&'static str>,
     /// The kernel.
     pub kernel: &'static Kernel,
-    /// The kernel of the first round where that is another.
+    /// The kernel of the first round where that is another: on GPUs, whose lanes fetch rays by themselves unless these are
+    /// coherent.
     pub first: Option<&'static Kernel>,
     /// False when the last round goes without it.
     pub in_last_round: bool,
@@ -105,7 +106,7 @@ impl Stage {
         Self { name: None, kernel, first: None, in_last_round: true, single: false }
     }
 
-    /// Runs another kernel in the first round.
+    /// Runs another kernel in the first round on GPUs.
     pub(crate) const fn first(self, kernel: &'static Kernel) -> Self {
         Self { first: Some(kernel), ..self }
     }
