@@ -13,6 +13,7 @@ typedef unsigned long long u64;
 #endif
 /* A function that is called: too large to be inlined at each of its uses. */
 #define LS_CALL static __device__ __noinline__
+/* Words that say more to compilers for CPUs. */
 #define LS_INLINE LS_FN
 #define LS_OUTLINED LS_FN
 #define LS_KERNEL extern "C" __global__

@@ -15,12 +15,12 @@ typedef ulong u64;
  * called once for each way to reach them, so that programs in which nothing is inlined take it longer still. */
 #ifdef LS_GROUP_COMPACTION
 #define LS_FN static inline __attribute__((always_inline))
-#define LS_INLINE LS_FN
-#elif defined(LS_PROBES) || defined(LS_RECORDS) || defined(cl_intel_vec_len_hint)
-#define LS_FN static inline
-#define LS_INLINE LS_FN
 #else
 #define LS_FN static inline
+#endif
+#if defined(LS_PROBES) || defined(LS_RECORDS) || defined(cl_intel_vec_len_hint)
+#define LS_INLINE LS_FN
+#else
 #define LS_INLINE static inline __attribute__((always_inline))
 #endif
 /* A function that is called: too large to be inlined at each of its uses. NVIDIA's compiler passes structures through

@@ -121,25 +121,41 @@ fn scene() -> Scene {
 
 #[test]
 fn a_pass_is_one_sequence_of_launches_and_one_wait_for_data() {
-    for (kind, first) in [(DeviceType::Cpu, "ls_extend"), (DeviceType::Gpu, "ls_extend_coherent")] {
-        let (device, log) = Recorder::new(Limits { kind, ..ROOMY });
-        let mut renderer = Wavefront::new(device);
-        let settings = Settings { width: 8, height: 8, bounces: 2, ..Settings::default() };
-        renderer.load(&scene(), &settings).unwrap();
-        let report = renderer.accumulate(0..4).unwrap();
-        let round = ["ls_extend", "ls_shade", "ls_connect"];
-        let expected: Vec<&str> = ["ls_generate", first, "ls_shade", "ls_connect"]
-            .into_iter()
-            .chain(round)
-            .chain(["ls_extend", "ls_shade", "ls_resolve", "ls_tally"])
-            .collect();
-        assert_eq!(log.borrow().kernels, expected);
-        assert_eq!(log.borrow().downloads, 1);
-        // Each launch takes one millisecond, two after the one before.
-        let stages = report.stages;
-        assert_eq!((stages.ms("generate"), stages.ms("extend")), (1.0, 3.0));
-        assert_eq!((stages.ms("shade"), stages.ms("connect")), (3.0, 2.0));
-        assert_eq!(stages.total_ms, 3.0 * expected.len() as f64 - 2.0);
+    let (device, log) = Recorder::new(Limits { kind: DeviceType::Gpu, ..ROOMY });
+    let mut renderer = Wavefront::new(device);
+    renderer.load(&scene(), &Settings { width: 8, height: 8, bounces: 2, ..Settings::default() }).unwrap();
+    let report = renderer.accumulate(0..4).unwrap();
+    let round = ["ls_extend", "ls_shade", "ls_connect"];
+    let expected: Vec<&str> = ["ls_generate", "ls_extend_coherent", "ls_shade", "ls_connect"]
+        .into_iter()
+        .chain(round)
+        .chain(["ls_extend", "ls_shade", "ls_resolve", "ls_tally"])
+        .collect();
+    assert_eq!(log.borrow().kernels, expected);
+    assert_eq!(log.borrow().downloads, 1);
+    // Each launch takes one millisecond, two after the one before.
+    let stages = report.stages;
+    assert_eq!((stages.ms("generate"), stages.ms("extend")), (1.0, 3.0));
+    assert_eq!((stages.ms("shade"), stages.ms("connect")), (3.0, 2.0));
+    assert_eq!(stages.total_ms, 3.0 * expected.len() as f64 - 2.0);
+}
+
+#[test]
+fn rays_from_the_lens_have_a_kernel_of_their_own_on_gpus_alone() {
+    for (kind, expected) in [(DeviceType::Cpu, 0), (DeviceType::Gpu, 1)] {
+        for (integrator, own) in
+            [(Integrator::Path, "ls_extend_coherent"), (Integrator::Bpt, "ls_extend_lens")]
+        {
+            let (device, log) = Recorder::new(Limits { kind, ..ROOMY });
+            let mut renderer = Wavefront::new(device);
+            let settings = Settings { width: 8, height: 8, integrator, ..Settings::default() };
+            renderer.load(&scene(), &settings).unwrap();
+            renderer.configure(&KernelConfig::default()).unwrap();
+            log.take();
+            renderer.accumulate(0..1).unwrap();
+            let found = log.borrow().kernels.iter().filter(|kernel| **kernel == own).count();
+            assert_eq!(found, expected, "{kind:?}: {own}");
+        }
     }
 }
 

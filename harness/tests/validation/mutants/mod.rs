@@ -40,8 +40,8 @@ const MERGE_STAGES: [(u32, u32); 2] = [(SPP, 3_000), (8, 20_000)];
 /// The compiler decides on inner loops too, which spares mutants, each a program of its own, much of PoCL's compilation.
 const COMPILED_FAST: SourcePatch = SourcePatch {
     file: "backend-opencl/kernels/compat.h",
-    from: "#elif defined(LS_PROBES) || defined(LS_RECORDS) || defined(cl_intel_vec_len_hint)",
-    to: "#elif 1",
+    from: "#if defined(LS_PROBES) || defined(LS_RECORDS) || defined(cl_intel_vec_len_hint)",
+    to: "#if 1",
 };
 
 /// The verdict on one mutant, and its divergence.
