@@ -143,17 +143,20 @@ impl<S: Default> TileRenderer<S> {
             // SAFETY: the processor has the features.
             return unsafe { self.render_avx2(job, tile) };
         }
-        self.render_portable(job, tile)
+        // Where packets would be compiled for processors from before 2013 alone, they trace ray by ray
+        const PACKETS: bool = cfg!(not(target_arch = "x86_64"));
+        self.render_portable::<I, PACKETS>(job, tile)
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
     fn render_avx2<I: Intersector<Scratch = S>>(&mut self, job: &PassJob<'_, I>, tile: &mut Tile) -> Tally {
-        self.render_portable(job, tile)
+        self.render_portable::<I, true>(job, tile)
     }
 
+    /// Adds the pass's samples to a tile. Without `PACKETS`, it traces rays one at a time whatever the configuration.
     #[inline(always)]
-    fn render_portable<I: Intersector<Scratch = S>>(
+    fn render_portable<I: Intersector<Scratch = S>, const PACKETS: bool>(
         &mut self,
         job: &PassJob<'_, I>,
         tile: &mut Tile,
@@ -168,9 +171,9 @@ impl<S: Default> TileRenderer<S> {
                 if self.active.is_empty() {
                     break;
                 }
-                self.extend(job, bounce, &mut tally);
+                self.extend::<I, PACKETS>(job, bounce, &mut tally);
                 self.shade(job, bounce, &mut tally);
-                self.connect(job, bounce, &mut tally);
+                self.connect::<I, PACKETS>(job, bounce, &mut tally);
             }
 
             // Resolve: add each path's radiance to its pixel
@@ -197,7 +200,12 @@ impl<S: Default> TileRenderer<S> {
 
     /// Finds the closest hit of every active path's extension ray.
     #[inline(always)]
-    fn extend<I: Intersector<Scratch = S>>(&mut self, job: &PassJob<'_, I>, bounce: u32, tally: &mut Tally) {
+    fn extend<I: Intersector<Scratch = S>, const PACKETS: bool>(
+        &mut self,
+        job: &PassJob<'_, I>,
+        bounce: u32,
+        tally: &mut Tally,
+    ) {
         let start = Instant::now();
         let Self { paths, hits, active, scratch, .. } = self;
         let hits = prefix_mut(hits, active.len(), Hit::none(0.0));
@@ -205,7 +213,7 @@ impl<S: Default> TileRenderer<S> {
             let path = &paths[active[i] as usize];
             (&path.ray, RayKey::extension(path.key, bounce))
         };
-        if job.rays == Rays::Single {
+        if !PACKETS || job.rays == Rays::Single {
             job.intersector.closest_hits_singly(active.len(), ray, scratch, |i, hit| hits[i] = hit);
         } else {
             job.intersector.closest_hits(active.len(), ray, scratch, |i, hit| hits[i] = hit);
@@ -274,7 +282,12 @@ impl<S: Default> TileRenderer<S> {
 
     /// Traces the shadow rays and adds the radiance of the unoccluded ones.
     #[inline(always)]
-    fn connect<I: Intersector<Scratch = S>>(&mut self, job: &PassJob<'_, I>, bounce: u32, tally: &mut Tally) {
+    fn connect<I: Intersector<Scratch = S>, const PACKETS: bool>(
+        &mut self,
+        job: &PassJob<'_, I>,
+        bounce: u32,
+        tally: &mut Tally,
+    ) {
         let start = Instant::now();
         let mut unoccluded = 0;
         let Self { paths, output, occluded, scratch, .. } = self;
@@ -286,7 +299,7 @@ impl<S: Default> TileRenderer<S> {
             let ShadowRay { connection, path } = &shadow_rays[i];
             (&connection.ray, RayKey::shadow(paths[*path as usize].key, bounce))
         };
-        if job.rays == Rays::Single {
+        if !PACKETS || job.rays == Rays::Single {
             job.intersector.any_hits_singly(shadow_rays.len(), ray, scratch, |i, found| occluded[i] = found);
         } else {
             job.intersector.any_hits(shadow_rays.len(), ray, scratch, |i, found| occluded[i] = found);

@@ -202,9 +202,39 @@ impl Batch {
         }
     }
 
-    /// Shades the paths `active` at their `hits`, as [`shade_unrecorded`] does, into `output`.
-    #[inline(always)]
+    /// Shades the paths `active` at their `hits`, as [`shade_unrecorded`] does, into `output`. Compiled for AVX2 where the
+    /// processor has it; both builds round alike.
     pub fn shade(
+        &mut self,
+        job: &ShadeJob<'_>,
+        paths: &mut [PathState],
+        active: &[u32],
+        hits: &[Hit],
+        output: &mut ShadeOutput,
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if lockstep_core::has_avx2() {
+            // SAFETY: the processor has the features.
+            return unsafe { self.shade_by_avx2(job, paths, active, hits, output) };
+        }
+        self.shade_portable(job, paths, active, hits, output);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
+    fn shade_by_avx2(
+        &mut self,
+        job: &ShadeJob<'_>,
+        paths: &mut [PathState],
+        active: &[u32],
+        hits: &[Hit],
+        output: &mut ShadeOutput,
+    ) {
+        self.shade_portable(job, paths, active, hits, output);
+    }
+
+    #[inline(always)]
+    fn shade_portable(
         &mut self,
         job: &ShadeJob<'_>,
         paths: &mut [PathState],
