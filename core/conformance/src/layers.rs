@@ -156,9 +156,9 @@ pub(crate) fn films_are_the_references(subject: &Subject<'_>) -> Checked<Outcome
 /// In every tile the mean by paths from lights is the path tracer's: no test of Welch finds a difference.
 pub(crate) fn means_are_the_path_tracers(subject: &Subject<'_>) -> Checked<Outcome> {
     let scene = made(scenes::layered())?;
+    let theirs = tile_means(subject, &scene, Integrator::Path)?;
     for_each(subject, |integrator| {
         let ours = tile_means(subject, &scene, integrator)?;
-        let theirs = tile_means(subject, &scene, Integrator::Path)?;
         for (tile, (a, b)) in ours.iter().zip(&theirs).enumerate() {
             let t = welch_t(a, b);
             assert!(t.abs() < tolerances::WELCH_TILES, "{integrator}: tile {tile}: t = {t}");
