@@ -6,7 +6,7 @@ use crate::pair_renderer::{LitTile, PairJob, PairRenderer};
 use crate::photon_map::PhotonMap;
 use crate::splat_film::SplatFilm;
 use crate::tally::Tally;
-use crate::tile_renderer::{PassJob, TileRenderer};
+use crate::tile_renderer::{PassJob, TileRenderer, traces_packets};
 use crate::tiling::{Tile, split_into_tiles, tile_size};
 use crate::trace_rays::trace_rays;
 use lockstep_bvh::BvhCache;
@@ -69,7 +69,12 @@ impl<I: Intersector> CpuRenderer<I> {
     }
 }
 
-impl<I> Loaded<I> {
+impl<I: Intersector> Loaded<I> {
+    /// Whether rays can be traced in packets, and singly instead.
+    fn traces_packets(&self) -> bool {
+        self.intersector.has_packets() && (self.pairs.is_some() || traces_packets())
+    }
+
     /// Whether a kernel configuration may pick one lobe where paths take all lobes of layers together.
     fn may_turn_to_tree(&self) -> bool {
         let has_layers = self.scene.materials.iter().any(|material| material.layers != 0);
@@ -273,7 +278,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         configs.extend(
             [Order::Scanline, Order::Octants].map(|order| KernelConfig { order, ..KernelConfig::default() }),
         );
-        if self.loaded.as_ref().is_some_and(|loaded| loaded.intersector.has_packets()) {
+        if self.loaded.as_ref().is_some_and(Loaded::traces_packets) {
             configs.push(KernelConfig { rays: Rays::Single, ..KernelConfig::default() });
         }
         if self.loaded.as_ref().is_some_and(|loaded| loaded.merges.is_some()) {
@@ -289,7 +294,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
         let KernelConfig { order, tile, rays, merges, layers, .. } = *config;
         let known = KernelConfig { order, tile, rays, merges, layers, ..KernelConfig::default() };
-        let lacking = (rays == Rays::Single && !loaded.intersector.has_packets())
+        let lacking = (rays == Rays::Single && !loaded.traces_packets())
             || (merges == MergeSums::Floats && loaded.merges.is_none())
             || (layers == LayerSampling::Tree && !loaded.may_turn_to_tree());
         if *config != known || tile == Some(0) || lacking {

@@ -130,6 +130,19 @@ fn add_samples(
     }
 }
 
+/// Whether the portable build traces packets. Beside that for AVX2 it serves processors from before 2013 alone, for which
+/// packets are not compiled.
+const PORTABLE_PACKETS: bool = cfg!(not(target_arch = "x86_64"));
+
+/// Whether this processor's build traces packets.
+pub(crate) fn traces_packets() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if lockstep_core::has_avx2() {
+        return true;
+    }
+    PORTABLE_PACKETS
+}
+
 impl<S: Default> TileRenderer<S> {
     /// Adds the pass's samples to a tile, compiled for AVX2 where the processor has it. Both builds round
     /// alike.
@@ -143,9 +156,7 @@ impl<S: Default> TileRenderer<S> {
             // SAFETY: the processor has the features.
             return unsafe { self.render_avx2(job, tile) };
         }
-        // Where packets would be compiled for processors from before 2013 alone, they trace ray by ray
-        const PACKETS: bool = cfg!(not(target_arch = "x86_64"));
-        self.render_portable::<I, PACKETS>(job, tile)
+        self.render_portable::<I, PORTABLE_PACKETS>(job, tile)
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -24,7 +24,7 @@ use sky::{SkyBatch, SkyStep};
 use std::ops::ControlFlow;
 use steps::{Continuations, LightSamples, ShadowRays};
 use surfaces::DiffuseSurfaces;
-use widest::{Step, run_widest};
+use widest::{Step, run_by_avx2_at_most, run_widest};
 
 mod batching;
 mod camera;
@@ -212,36 +212,30 @@ impl Batch {
         hits: &[Hit],
         output: &mut ShadeOutput,
     ) {
-        #[cfg(target_arch = "x86_64")]
-        if lockstep_core::has_avx2() {
-            // SAFETY: the processor has the features.
-            return unsafe { self.shade_by_avx2(job, paths, active, hits, output) };
-        }
-        self.shade_portable(job, paths, active, hits, output);
+        run_by_avx2_at_most(ShadeStep { queues: self, job, paths, active, hits, output });
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
-    fn shade_by_avx2(
-        &mut self,
-        job: &ShadeJob<'_>,
-        paths: &mut [PathState],
-        active: &[u32],
-        hits: &[Hit],
-        output: &mut ShadeOutput,
-    ) {
-        self.shade_portable(job, paths, active, hits, output);
+    /// Shades a batch of diffuse surfaces that triangles light.
+    #[inline]
+    fn step(&mut self, round: Round<'_>) {
+        run_widest(DiffuseStep { batch: self, round });
     }
+}
 
+/// Shades the paths of a bounce, in batches where the scene allows it.
+struct ShadeStep<'a> {
+    queues: &'a mut Batch,
+    job: &'a ShadeJob<'a>,
+    paths: &'a mut [PathState],
+    active: &'a [u32],
+    hits: &'a [Hit],
+    output: &'a mut ShadeOutput,
+}
+
+impl Step for ShadeStep<'_> {
     #[inline(always)]
-    fn shade_portable(
-        &mut self,
-        job: &ShadeJob<'_>,
-        paths: &mut [PathState],
-        active: &[u32],
-        hits: &[Hit],
-        output: &mut ShadeOutput,
-    ) {
+    fn run<L: F32x8>(self) {
+        let Self { queues, job, paths, active, hits, output } = self;
         output.begin(active.len());
         let ShadeJob { scene, settings, bounce, batching } = *job;
         let mut count = 0;
@@ -254,10 +248,10 @@ impl Batch {
                 // The last vertex adds no emission here, since batched surfaces do not emit.
                 HitBatch::Diffuse(..) if bounce == settings.bounces => {}
                 HitBatch::Diffuse(vertices, material) => {
-                    self.gathered.put(count, index, path, hit, (vertices, material));
+                    queues.gathered.put(count, index, path, hit, (vertices, material));
                     count += 1;
                     if count == LANES {
-                        self.step(Round { scene, settings, bounce, count, paths, output });
+                        queues.step(Round { scene, settings, bounce, count, paths, output });
                         count = 0;
                     }
                 }
@@ -265,20 +259,20 @@ impl Batch {
                     match arrive::<true>(scene, settings, bounce, path, hit, &mut ()) {
                         ControlFlow::Break(ended) => output.push(index, &ended),
                         ControlFlow::Continue(arrival) if batch == HitBatch::Principled => {
-                            let batch = &mut self.principled;
+                            let batch = &mut queues.principled;
                             if batch.put(scene, settings, bounce, index, path, &arrival) {
                                 step_principled(batch, settings, bounce, paths, output);
                             }
                         }
                         ControlFlow::Continue(arrival) if batch == HitBatch::Coated => {
-                            let batch = &mut self.coated;
+                            let batch = &mut queues.coated;
                             if batch.put(scene, settings, bounce, index, path, &arrival) {
                                 step_principled(batch, settings, bounce, paths, output);
                             }
                         }
                         ControlFlow::Continue(arrival) if batch == HitBatch::Sky => {
-                            if self.sky.put(index, path, &arrival) {
-                                let batch = &mut self.sky;
+                            if queues.sky.put(index, path, &arrival) {
+                                let batch = &mut queues.sky;
                                 run_widest(SkyStep { batch, scene, settings, bounce, paths, output });
                             }
                         }
@@ -292,24 +286,18 @@ impl Batch {
             }
         }
         if count > 0 {
-            self.step(Round { scene, settings, bounce, count, paths, output });
+            queues.step(Round { scene, settings, bounce, count, paths, output });
         }
-        if !self.principled.is_empty() {
-            step_principled(&mut self.principled, settings, bounce, paths, output);
+        if !queues.principled.is_empty() {
+            step_principled(&mut queues.principled, settings, bounce, paths, output);
         }
-        if !self.coated.is_empty() {
-            step_principled(&mut self.coated, settings, bounce, paths, output);
+        if !queues.coated.is_empty() {
+            step_principled(&mut queues.coated, settings, bounce, paths, output);
         }
-        if !self.sky.is_empty() {
-            let batch = &mut self.sky;
+        if !queues.sky.is_empty() {
+            let batch = &mut queues.sky;
             run_widest(SkyStep { batch, scene, settings, bounce, paths, output });
         }
-    }
-
-    /// Shades a batch of diffuse surfaces that triangles light.
-    #[inline]
-    fn step(&mut self, round: Round<'_>) {
-        run_widest(DiffuseStep { batch: self, round });
     }
 }
 

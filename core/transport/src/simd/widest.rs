@@ -22,6 +22,16 @@ pub(crate) fn run_widest(step: impl Step) {
     step.run::<PortableF32x8>();
 }
 
+/// Runs a step by AVX2 or neither: for steps that take long to compile, one copy less. The bits are the same.
+pub(crate) fn run_by_avx2_at_most(step: impl Step) {
+    #[cfg(target_arch = "x86_64")]
+    if simd::has_avx2() {
+        // SAFETY: the processor has the features.
+        return unsafe { run_by_avx2(step) };
+    }
+    step.run::<PortableF32x8>();
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,avx512f,avx512vl,avx512dq,avx512bw")]
 fn run_by_avx512(step: impl Step) {
