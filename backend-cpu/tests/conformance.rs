@@ -1,4 +1,8 @@
-//! The CPU targets pass the conformance suite. `cpu-bvh` is the reference of other backends and has none
-//! itself.
+//! The CPU targets pass the conformance suite. `cpu-bvh` is the reference of all others.
 
-lockstep_conformance::conformance_suite! { backend: lockstep_cpu::Cpu }
+use lockstep_cpu::{BVH_TARGET, Cpu};
+
+lockstep_conformance::conformance_suite! {
+    backend: Cpu,
+    reference: (Cpu, BVH_TARGET),
+}

@@ -3,7 +3,7 @@
 
 mod null;
 
-use lockstep_conformance::{OpenReference, OpenTargetProbes, Suite};
+use lockstep_conformance::{OpenTargetProbes, Reference, Suite};
 use lockstep_core::{
     Backend, DeviceInfo, Integrator, LayerSampling, Mode, OpenOptions, Renderer, TargetId, TargetStatus,
     TranslationUnit, Unavailable, suggest,
@@ -30,8 +30,8 @@ const PROBES: &[(&str, OpenTargetProbes)] = &[
     ("cuda", |target| Ok(Box::new(lockstep_cuda::probes::Probes::build(target)?))),
 ];
 
-/// Opens `cpu-bvh`, the reference for bit identity.
-const REFERENCE: OpenReference = || lockstep_cpu::Cpu.open(BVH_TARGET, &OpenOptions::default());
+/// The reference for bit identity.
+const REFERENCE: Reference = Reference { backend: &lockstep_cpu::Cpu, target: BVH_TARGET };
 
 /// Backends that are there by name and not among all: two render nothing that a study could compare, and groups are
 /// made of other backends' targets.
@@ -81,13 +81,12 @@ impl Target {
         self.backend.modes()
     }
 
-    /// The conformance suite of its backend. The reference for bit identity is `cpu-bvh`, which has none
-    /// itself.
+    /// The conformance suite of its backend, with `cpu-bvh` as the reference for bit identity.
     pub(crate) fn suite(&self) -> Suite {
         let probes = PROBES.iter().find(|(backend, _)| *backend == self.backend.name());
         Suite {
             backend: self.backend,
-            reference: (self.id != BVH_TARGET.into()).then_some(REFERENCE),
+            reference: Some(REFERENCE),
             probes: probes.map(|(_, open)| *open),
             scenes: Some(|name| Ok(lockstep_scenes::load(name, &LoadOptions::default())?.scene)),
         }

@@ -56,6 +56,25 @@ pub(crate) fn every_sampler(subject: &Subject<'_>) -> Checked<Outcome> {
     Ok(tally.outcome())
 }
 
+/// Whether a claim about the expected values of a scene's films carries over from the reference, whose own suite tests
+/// it: the target's first samples are the reference's to the bit. The full suite measures every target.
+///
+/// # Panics
+/// Where they are not and the target promises identity.
+pub(crate) fn carries_over(subject: &Subject<'_>, scene: &Scene, settings: &Settings) -> Checked<bool> {
+    const SAMPLES: u32 = 4;
+    if subject.extent() == Extent::Full || !subject.has().reference {
+        return Ok(false);
+    }
+    if subject.is_exact() {
+        Tally::default().compare(subject, scene, settings, SAMPLES)?;
+        return Ok(true);
+    }
+    let (expected, _) = render(subject.reference()?.as_mut(), scene, settings, SAMPLES)?;
+    let (film, _) = render(subject.open()?.as_mut(), scene, settings, SAMPLES)?;
+    Ok(film == expected)
+}
+
 /// More paths than a device has in flight at once: 400,000 of one sample, and in full 921,600.
 pub(crate) fn film_larger_than_the_path_state(subject: &Subject<'_>) -> Checked<Outcome> {
     let (width, height, spp) = match subject.extent() {

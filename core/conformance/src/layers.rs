@@ -2,7 +2,9 @@
 
 use crate::bidirectional::{for_each, tile_means, tile_means_by};
 use crate::statistics::welch_t;
-use crate::{Checked, During, Outcome, Subject, everything, load, made, mean, render, scenes, tolerances};
+use crate::{
+    Checked, During, Outcome, Subject, everything, identity, load, made, mean, render, scenes, tolerances,
+};
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::path_record::divergence;
 use lockstep_core::scene::{Layers, Material};
@@ -41,6 +43,9 @@ fn furnaces(subject: &Subject<'_>, by: LayerSampling, spp: u32) -> Checked {
             let material = Material::principled([1.0; 3], metallic, 0.4);
             let scene = made(scenes::layered_furnace(material, layers))?;
             let settings = Settings { width: 64, height: 64, bounces: 8, layers: by, ..Settings::default() };
+            if identity::carries_over(subject, &scene, &settings)? {
+                continue;
+            }
             let (film, _) = render(subject.open()?.as_mut(), &scene, &settings, spp)?;
             assert!(film.invalid.is_zero(), "{name}: {:?}", film.invalid);
             let found = mean(&film);
@@ -65,6 +70,9 @@ pub(crate) fn furnaces_of_surfaces_that_keep_all_light_are_white(subject: &Subje
     for (name, layers, material) in furnaces {
         let scene = made(scenes::layered_furnace(keeping(material), layers))?;
         let settings = Settings { width: 64, height: 64, bounces: 64, ..Settings::default() };
+        if identity::carries_over(subject, &scene, &settings)? {
+            continue;
+        }
         let (film, _) = render(subject.open()?.as_mut(), &scene, &settings, 64)?;
         assert!(film.invalid.is_zero(), "{name}: {:?}", film.invalid);
         let (found, kind, metallic) = (mean(&film), material.kind, material.metallic);
@@ -126,9 +134,9 @@ pub(crate) fn films_by_a_tree_are_the_references(subject: &Subject<'_>) -> Check
 /// In every tile the mean by one lobe of each vertex is that of all lobes: no test of Welch finds a difference.
 pub(crate) fn means_by_a_tree_are_those_of_all_lobes(subject: &Subject<'_>) -> Checked {
     let scene = made(scenes::layered())?;
-    let all = tile_means(subject, &scene, Integrator::Path)?;
     let tree = Settings { layers: LayerSampling::Tree, ..Settings::default() };
-    let one = tile_means_by(subject, &scene, &tree, 0)?;
+    let all = tile_means(subject, &scene, Integrator::Path)?;
+    let (Some(all), Some(one)) = (all, tile_means_by(subject, &scene, &tree, 0)?) else { return Ok(()) };
     for (tile, (a, b)) in one.iter().zip(&all).enumerate() {
         let t = welch_t(a, b);
         assert!(t.abs() < tolerances::WELCH_TILES, "tile {tile}: t = {t}");
@@ -159,7 +167,8 @@ pub(crate) fn means_are_the_path_tracers(subject: &Subject<'_>) -> Checked<Outco
     let theirs = tile_means(subject, &scene, Integrator::Path)?;
     for_each(subject, |integrator| {
         let ours = tile_means(subject, &scene, integrator)?;
-        for (tile, (a, b)) in ours.iter().zip(&theirs).enumerate() {
+        let (Some(ours), Some(theirs)) = (ours, &theirs) else { return Ok(()) };
+        for (tile, (a, b)) in ours.iter().zip(theirs).enumerate() {
             let t = welch_t(a, b);
             assert!(t.abs() < tolerances::WELCH_TILES, "{integrator}: tile {tile}: t = {t}");
         }
@@ -222,19 +231,23 @@ pub(crate) fn films_with_media_are_the_references(subject: &Subject<'_>) -> Chec
 /// scenes, one for each index.
 pub(crate) fn dispersion_is_refraction_by_channel(subject: &Subject<'_>) -> Checked {
     let settings = Settings { width: 32, height: 32, bounces: 6, ..Settings::default() };
-    let rendered = |ior: f32, dispersion: f32, seed: u32| -> Checked<Vec<[f64; 3]>> {
-        let scene = made(scenes::prism(ior, dispersion))?;
-        let (film, _) = render(subject.open()?.as_mut(), &scene, &Settings { seed, ..settings }, 1024)?;
+    let rendered = |ior: f32, dispersion: f32, seed: u32| -> Checked<Option<Vec<[f64; 3]>>> {
+        let (scene, settings) = (made(scenes::prism(ior, dispersion))?, Settings { seed, ..settings });
+        if identity::carries_over(subject, &scene, &settings)? {
+            return Ok(None);
+        }
+        let (film, _) = render(subject.open()?.as_mut(), &scene, &settings, 1024)?;
         let mut means = vec![[0.0f64; 3]; 4];
         for (i, pixel) in film.mean().into_iter().enumerate() {
             (0..3).for_each(|c| means[i / 256][c] += f64::from(pixel[c]) / 256.0);
         }
-        Ok(means)
+        Ok(Some(means))
     };
     let found = rendered(1.5, 10.0, 1)?;
     for channel in 0..3 {
         let ior = dispersed_ior(1.5, 10.0, channel as u32);
         let expected = rendered(ior, 0.0, 2)?;
+        let (Some(found), Some(expected)) = (&found, expected) else { continue };
         for (a, b) in found.iter().zip(&expected) {
             let (a, b) = (a[channel], b[channel]);
             assert!((a - b).abs() < tolerances::DISPERSION * b.max(0.1), "channel {channel}: {a}, alone {b}");

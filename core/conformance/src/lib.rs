@@ -41,8 +41,7 @@
 //! lockstep_conformance::conformance_suite! { backend: Null }
 //! ```
 //!
-//! For bit identity it is also given `reference: || Cpu.open(BVH_TARGET, &OpenOptions::default())` of
-//! `lockstep-cpu`, for parity by function `probes: |target| ...`, and for films of built-in scenes `scenes:
+//! For bit identity it is also given `reference: (Cpu, BVH_TARGET)` of `lockstep-cpu`, for parity by function `probes: |target| ...`, and for films of built-in scenes `scenes:
 //! |name| ...`.
 //!
 //! A single target is a [`Subject`] made from a closure, and each of [`CHECKS`] runs on it:
@@ -91,7 +90,7 @@ pub use lockstep_require as require;
 pub use outcome::Outcome;
 pub use own_process::in_own_process;
 pub use subject::{Extent, LoadScene, Open, OpenProbes, Subject};
-pub use suite::{OpenReference, OpenTargetProbes, Suite};
+pub use suite::{OpenTargetProbes, Reference, Suite};
 pub use targets::present_targets;
 
 use lockstep_core::error::{Error, Result};

@@ -3,7 +3,9 @@
 use crate::bidirectional::tile_means_to;
 use crate::scenes::Slab;
 use crate::statistics::welch_t;
-use crate::{Checked, During, Extent, Outcome, Subject, load, made, mean, render, scenes, tolerances};
+use crate::{
+    Checked, During, Extent, Outcome, Subject, identity, load, made, mean, render, scenes, tolerances,
+};
 use lockstep_core::path_record::{PathVertex, divergence};
 use lockstep_core::scene::Material;
 use lockstep_core::{Error, Integrator, KernelConfig, Settings, Structure};
@@ -124,19 +126,21 @@ pub(crate) fn rays_follow_snells_law_from_real_medium_to_real_medium(
 
 /// White furnace: overlapping dielectrics neither add nor lose light.
 pub(crate) fn furnaces_of_nested_balls_are_white(subject: &Subject<'_>) -> Checked {
-    let rendered = |roughness: f32, flags: u32, spp: u32| -> Checked<f64> {
+    let rendered = |roughness: f32, flags: u32, spp: u32| -> Checked<Option<f64>> {
         let scene = made(scenes::furnace_of_nested_balls(roughness, flags))?;
         let settings = Settings { width: 64, height: 64, bounces: 128, ..Settings::default() };
+        if identity::carries_over(subject, &scene, &settings)? {
+            return Ok(None);
+        }
         let (film, _) = render(subject.open()?.as_mut(), &scene, &settings, spp)?;
         assert!(film.invalid.is_zero(), "{:?}", film.invalid);
-        Ok(mean(&film))
+        Ok(Some(mean(&film)))
     };
-    let smooth = rendered(0.0, 0, 256)?;
+    let balls = [rendered(0.0, 0, 256)?, rendered(0.4, 0, 64)?, rendered(0.4, Material::MULTISCATTER, 64)?];
+    let [Some(smooth), Some(rough), Some(keeping)] = balls else { return Ok(()) };
     assert!((smooth - 1.0).abs() <= tolerances::FURNACE, "smooth: {smooth}, expected 1");
-    let rough = rendered(0.4, 0, 64)?;
     assert!(rough <= 1.0 + tolerances::FURNACE_EXCESS, "rough: {rough}, expected at most 1");
     assert!(rough > 0.5, "rough: {rough}");
-    let keeping = rendered(0.4, Material::MULTISCATTER, 64)?;
     let limit = tolerances::FURNACE_MULTISCATTER;
     assert!((keeping - 1.0).abs() <= limit, "rough, keeping all light: {keeping}, expected 1");
     Ok(())
@@ -145,11 +149,11 @@ pub(crate) fn furnaces_of_nested_balls_are_white(subject: &Subject<'_>) -> Check
 /// A dielectric wholly within one of a higher priority is not there: a lamp in it lights what is outside as without it,
 /// though shadow rays end at its surface.
 pub(crate) fn a_medium_of_lower_priority_vanishes(subject: &Subject<'_>) -> Checked {
-    let means = |has_hidden_ball: bool| -> Checked<Vec<Vec<f64>>> {
+    let means = |has_hidden_ball: bool| -> Checked<Option<Vec<Vec<f64>>>> {
         let scene = made(scenes::lamp_in_a_box(has_hidden_ball))?;
         tile_means_to(subject, &scene, Integrator::Path, 30)
     };
-    let (alone, with_ball) = (means(false)?, means(true)?);
+    let (Some(alone), Some(with_ball)) = (means(false)?, means(true)?) else { return Ok(()) };
     for (tile, (a, b)) in alone.iter().zip(&with_ball).enumerate() {
         let t = welch_t(a, b);
         let [a, b] = [a, b].map(|v| v.iter().sum::<f64>() / v.len() as f64);

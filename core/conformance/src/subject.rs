@@ -123,6 +123,11 @@ impl<'a> Subject<'a> {
         self.exact
     }
 
+    /// Whether the target promises the films of a reference renderer that was given.
+    pub(crate) fn has_films_of_reference(&self) -> bool {
+        self.exact && self.reference.is_some()
+    }
+
     /// Whether the subject has a reference, probes and scenes.
     pub(crate) fn has(&self) -> Supplied {
         Supplied {

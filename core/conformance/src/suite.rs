@@ -6,13 +6,19 @@ use crate::processes::{self, Pool};
 use crate::{LoadScene, Subject};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use lockstep_core::error::Result;
-use lockstep_core::{Backend, OpenOptions, Renderer, TargetId, Unavailable};
+use lockstep_core::{Backend, OpenOptions, TargetId, Unavailable};
 use lockstep_gpu::probe::ProbeDevice;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Opens the reference renderer.
-pub type OpenReference = fn() -> Result<Box<dyn Renderer>>;
+/// The target with whose films every exact target's must be identical.
+#[derive(Clone, Copy)]
+pub struct Reference {
+    /// Its backend.
+    pub backend: &'static dyn Backend,
+    /// Its name.
+    pub target: &'static str,
+}
 
 /// Opens a target's device with the kernels of [`lockstep_gpu::assemble_probes`].
 pub type OpenTargetProbes = fn(&str) -> Result<Box<dyn ProbeDevice>>;
@@ -22,8 +28,8 @@ pub type OpenTargetProbes = fn(&str) -> Result<Box<dyn ProbeDevice>>;
 pub struct Suite {
     /// The backend; every target that it lists is tested.
     pub backend: &'static dyn Backend,
-    /// Opens the renderer with whose films every exact target's must be identical.
-    pub reference: Option<OpenReference>,
+    /// The target with whose films every exact target's must be identical. It has no reference itself.
+    pub reference: Option<Reference>,
     /// Opens a target's device for parity by function.
     pub probes: Option<OpenTargetProbes>,
     /// Loads built-in scenes.
@@ -38,7 +44,12 @@ impl Suite {
             .with_modes(backend.modes())
             .with_integrators(backend.integrators())
             .promising_identity(exact);
-        let subject = reference.into_iter().fold(subject, Subject::with_reference);
+        let subject = match reference {
+            Some(Reference { backend, target: of }) if of != target => {
+                subject.with_reference(move || backend.open(of, &OpenOptions::default()))
+            }
+            _ => subject,
+        };
         let subject = scenes.into_iter().fold(subject, Subject::with_scenes);
         match probes {
             Some(probes) => subject.with_probes(move || probes(target)),
@@ -133,19 +144,19 @@ fn missing_trial(word: &str) -> Trial {
 /// ```text
 /// lockstep_conformance::conformance_suite! {
 ///     backend: my_backend::Vulkan,
-///     reference: || Cpu.open(BVH_TARGET, &OpenOptions::default()),
+///     reference: (Cpu, BVH_TARGET),
 ///     probes: |target| Ok(Box::new(my_backend::Probes::build(target)?)),
 ///     scenes: |name| Ok(lockstep_scenes::load(name, &LoadOptions::default())?.scene),
 /// }
 /// ```
 ///
-/// `backend` is a unit struct that implements [`lockstep_core::Backend`]; the other three may be left out, in
-/// this order, with the checks that need them. The test's table in `Cargo.toml` has `harness = false`.
+/// `backend` is a unit struct that implements [`lockstep_core::Backend`], and so is that of `reference`, before its
+/// target's name; the other three may be left out, in this order, with the checks that need them. The test's table in `Cargo.toml` has `harness = false`.
 #[macro_export]
 macro_rules! conformance_suite {
     (
         backend: $backend:expr
-        $(, reference: $reference:expr)?
+        $(, reference: ($reference:expr, $target:expr $(,)?))?
         $(, probes: $probes:expr)?
         $(, scenes: $scenes:expr)?
         $(,)?
@@ -153,7 +164,7 @@ macro_rules! conformance_suite {
         fn main() -> ::std::process::ExitCode {
             #[allow(unused_mut, reason = "a backend may have nothing but itself")]
             let mut suite = $crate::Suite { backend: &$backend, reference: None, probes: None, scenes: None };
-            $(suite.reference = Some($reference);)?
+            $(suite.reference = Some($crate::Reference { backend: &$reference, target: $target });)?
             $(suite.probes = Some($probes);)?
             $(suite.scenes = Some($scenes);)?
             suite.run_as_tests()

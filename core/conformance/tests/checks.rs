@@ -25,23 +25,42 @@ fn names_of_checks_are_unique() {
 
 #[test]
 fn a_film_that_differs_from_the_reference_fails_with_the_scene() {
-    for brighter in [false, true] {
-        let subject = Subject::new(|| Ok(Box::new(Brighter { inner: NullRenderer::new(), brighter })))
-            .with_reference(|| Ok(Box::new(NullRenderer::new())))
-            .promising_identity(true);
-        let check = CHECKS.iter().find(|check| check.name().ends_with("under_all_settings")).unwrap();
-        assert_eq!(check.lacking(&subject), None);
-        match check.run(&subject).0 {
-            CheckResult::Ended(_) => assert!(!brighter),
-            CheckResult::Failed(reason) => assert!(brighter && reason.contains("everything"), "{reason}"),
+    for units in [0, 1] {
+        match run("identity::every_feature_under_all_settings", units, true) {
+            CheckResult::Ended(_) => assert_eq!(units, 0),
+            CheckResult::Failed(reason) => assert!(units == 1 && reason.contains("everything"), "{reason}"),
         }
     }
 }
 
-/// Adds the smallest unit to one pixel's film.
+#[test]
+fn expected_values_carry_over_from_the_reference_only_where_films_are_equal() {
+    const MUCH: i64 = i64::MAX / 4;
+    let run = |units, exact| run("physics::furnaces_are_white", units, exact);
+    for exact in [false, true] {
+        assert!(matches!(run(0, exact), CheckResult::Ended(_)));
+    }
+    assert!(matches!(run(1, false), CheckResult::Ended(_)), "the target's own film is white");
+    for (units, exact, words) in [(1, true, "pixels that differ"), (MUCH, false, "expected")] {
+        let CheckResult::Failed(reason) = run(units, exact) else { panic!("{units} passes") };
+        assert!(reason.contains(words), "{reason}");
+    }
+}
+
+/// Runs a check on a target that adds so many units to one pixel, beside a reference that does not.
+fn run(check: &str, units: i64, exact: bool) -> CheckResult {
+    let subject = Subject::new(move || Ok(Box::new(Brighter { inner: NullRenderer::new(), units })))
+        .with_reference(|| Ok(Box::new(NullRenderer::new())))
+        .promising_identity(exact);
+    let check = CHECKS.iter().find(|own| own.name() == check).unwrap();
+    assert_eq!(check.lacking(&subject), None);
+    check.run(&subject).0
+}
+
+/// Adds units to one pixel's film.
 struct Brighter {
     inner: NullRenderer,
-    brighter: bool,
+    units: i64,
 }
 
 impl Renderer for Brighter {
@@ -59,7 +78,7 @@ impl Renderer for Brighter {
 
     fn read(&mut self, film: &mut Film) -> Result<()> {
         self.inner.read(film)?;
-        film.sums[0][0] += i64::from(self.brighter);
+        film.sums[0][0] += self.units;
         Ok(())
     }
 }

@@ -15,7 +15,7 @@ pub(crate) use merging::{
 use crate::furnaces::{Furnace, furnaces};
 use crate::statistics::welch_t;
 use crate::{Checked, During, Outcome, Subject, accumulate, film_of, load, made, render};
-use crate::{scenes, tolerances};
+use crate::{identity, scenes, tolerances};
 use lockstep_core::film::{Film, InvalidSamples};
 use lockstep_core::path_record::divergence;
 use lockstep_core::scene::Scene;
@@ -51,7 +51,7 @@ fn refusal(subject: &Subject<'_>, integrator: Integrator) -> Checked<Option<Stri
 /// Runs a claim for each of the integrators that the target has. `bpm` and `ppm` are restrictions of `vcm`: a target
 /// whose films of them are the reference renderer's is spared the programs of both, which take long to compile.
 pub(crate) fn for_each(subject: &Subject<'_>, claim: impl FnMut(Integrator) -> Checked) -> Checked<Outcome> {
-    let is_copy = subject.is_exact() && subject.has().reference;
+    let is_copy = subject.has_films_of_reference();
     let chosen = INTEGRATORS.into_iter().filter(|i| !is_copy || !i.merges() || i.connects());
     for_these(subject, &chosen.collect::<Vec<_>>(), claim)
 }
@@ -93,7 +93,7 @@ pub(crate) fn furnaces_are_white(subject: &Subject<'_>) -> Checked<Outcome> {
         match integrator {
             Integrator::Light => check(&all[..1], tolerances::FURNACE_LIGHT),
             Integrator::Bpm | Integrator::Ppm => check(&all[..3], tolerances::FURNACE_MERGES),
-            Integrator::Bpt if !has_films_of_reference(subject) => check(&all, tolerances::FURNACE),
+            Integrator::Bpt if !subject.has_films_of_reference() => check(&all, tolerances::FURNACE),
             _ => check(&all[..3], tolerances::FURNACE),
         }
     })
@@ -113,12 +113,7 @@ fn compared_scenes() -> Vec<(Result<Scene>, bool)> {
 /// Whether a target has the reference renderer's films of integrators that merge: then statistics on the reference,
 /// whose programs need not be compiled for each integrator and scene, hold for the target too.
 fn is_shown_by_identity(subject: &Subject<'_>, integrator: Integrator) -> bool {
-    integrator.merges() && has_films_of_reference(subject)
-}
-
-/// Whether a target's films are the reference renderer's, to the bit.
-fn has_films_of_reference(subject: &Subject<'_>) -> bool {
-    subject.is_exact() && subject.has().reference
+    integrator.merges() && subject.has_films_of_reference()
 }
 
 /// In every tile of every scene the mean is the path tracer's: no test of Welch finds a difference.
@@ -134,11 +129,11 @@ pub(crate) fn means_are_the_path_tracers(subject: &Subject<'_>) -> Checked<Outco
                 continue;
             }
             let scene = made(scene)?;
-            let ours = tile_means(subject, &scene, integrator)?;
-            let theirs = match by_path {
-                Some(known) => known,
-                unknown => unknown.insert(tile_means(subject, &scene, Integrator::Path)?),
-            };
+            let Some(ours) = tile_means(subject, &scene, integrator)? else { continue };
+            if by_path.is_none() {
+                *by_path = tile_means(subject, &scene, Integrator::Path)?;
+            }
+            let Some(theirs) = by_path else { continue };
             for (tile, (a, b)) in ours.iter().zip(theirs.iter()).enumerate() {
                 let t = welch_t(a, b);
                 let critical = if integrator.merges() {
@@ -158,12 +153,12 @@ pub(crate) fn means_are_the_path_tracers(subject: &Subject<'_>) -> Checked<Outco
     })
 }
 
-/// The means of every tile under each seed.
+/// The means of every tile under each seed; `None` where what they show [carries over](identity::carries_over).
 pub(crate) fn tile_means(
     subject: &Subject<'_>,
     scene: &Scene,
     integrator: Integrator,
-) -> Checked<Vec<Vec<f64>>> {
+) -> Checked<Option<Vec<Vec<f64>>>> {
     tile_means_to(subject, scene, integrator, 3)
 }
 
@@ -173,7 +168,7 @@ pub(crate) fn tile_means_to(
     scene: &Scene,
     integrator: Integrator,
     bounces: u32,
-) -> Checked<Vec<Vec<f64>>> {
+) -> Checked<Option<Vec<Vec<f64>>>> {
     // The integrators share no draws, so that their samples are independent.
     let first_seed = if integrator == Integrator::Path { 1000 } else { 0 };
     tile_means_by(subject, scene, &Settings { integrator, bounces, ..Settings::default() }, first_seed)
@@ -185,24 +180,27 @@ pub(crate) fn tile_means_by(
     scene: &Scene,
     by: &Settings,
     first_seed: u32,
-) -> Checked<Vec<Vec<f64>>> {
+) -> Checked<Option<Vec<Vec<f64>>>> {
     let Settings { integrator, layers, bounces, .. } = *by;
+    let base = Settings {
+        width: SIDE,
+        height: SIDE,
+        bounces,
+        seed: first_seed,
+        integrator,
+        layers,
+        // Small enough that bias hides in the noise: a tile under the spot is dim, and more of it is bias
+        merge_radius: merging::radius(if scene.name == "lit-by-spot" { 1000 } else { 3000 })?,
+        ..Settings::default()
+    };
+    if identity::carries_over(subject, scene, &base)? {
+        return Ok(None);
+    }
     let tiles_a_row = SIDE / TILE;
     let mut means = vec![Vec::new(); (tiles_a_row * tiles_a_row) as usize];
     let mut renderer = subject.open()?;
     for seed in first_seed..first_seed + SEEDS {
-        let settings = Settings {
-            width: SIDE,
-            height: SIDE,
-            bounces,
-            seed,
-            integrator,
-            layers,
-            // Small enough that bias hides in the noise: a tile under the spot is dim, and more of it is bias
-            merge_radius: merging::radius(if scene.name == "lit-by-spot" { 1000 } else { 3000 })?,
-            ..Settings::default()
-        };
-        let (film, _) = render(renderer.as_mut(), scene, &settings, 16)?;
+        let (film, _) = render(renderer.as_mut(), scene, &Settings { seed, ..base }, 16)?;
         assert!(film.invalid.is_zero(), "{integrator}, {}: {:?}", scene.name, film.invalid);
         let mut sums = vec![0.0; means.len()];
         for (pixel, value) in (0..).zip(film.mean()) {
@@ -212,7 +210,7 @@ pub(crate) fn tile_means_by(
         let values = f64::from(3 * TILE * TILE);
         means.iter_mut().zip(sums).for_each(|(of_tile, sum)| of_tile.push(sum / values));
     }
-    Ok(means)
+    Ok(Some(means))
 }
 
 /// Films, invalid samples and ray counts are the reference renderer's, to the bit.
