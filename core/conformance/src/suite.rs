@@ -14,9 +14,9 @@ use std::sync::Arc;
 /// The target with whose films every exact target's must be identical.
 #[derive(Clone, Copy)]
 pub struct Reference {
-    /// Its backend.
+    /// The backend that opens the target.
     pub backend: &'static dyn Backend,
-    /// Its name.
+    /// The target's name.
     pub target: &'static str,
 }
 
