@@ -1,5 +1,6 @@
 //! The command line: commands, options, and how their values are read.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -1087,6 +1088,10 @@ pub(crate) struct SelftestArgs {
     /// Only the checks whose names contain WORD
     #[arg(long, value_name = "WORD")]
     pub(crate) only: Option<String>,
+    /// Checks at once, each in a process of its own; by default half of the processors and at most 8 where kernels are
+    /// compiled
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

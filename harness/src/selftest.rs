@@ -1,10 +1,13 @@
 //! `lockstep selftest`: the conformance suite on this machine's devices.
 
+mod side_by_side;
 mod table;
 
 use indicatif::ProgressBar;
 use lockstep_conformance::{CHECKS, Check, CheckResult, Extent, Outcome, Subject};
 use lockstep_core::Mode;
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use crate::backends::{self, Target};
@@ -83,27 +86,47 @@ fn test(
     let label = target.id.to_string();
     let subject: Subject<'_> = suite.subject(&label, target.is_exact()).to_extent(extent);
     let only = args.only.as_deref().unwrap_or_default();
+    let chosen = || CHECKS.iter().filter(|check| check.name().contains(only));
     let mut rows = Vec::new();
-    for check in CHECKS.iter().filter(|check| check.name().contains(only)) {
+    let mut show = |row: CheckRow| {
+        show(&row.to_string())?;
+        rows.push(row);
+        Ok(())
+    };
+    let compiles = suite.probes.is_some();
+    let jobs = args.jobs.map_or_else(|| if compiles { default_jobs() } else { 1 }, NonZeroUsize::get);
+    let is_apart = |check: &Check| jobs > 1 && !check.is_timed() && check.lacking(&subject).is_none();
+    let apart: Vec<Check> = chosen().copied().filter(is_apart).collect();
+    // Shown on a terminal only.
+    let spinner = ProgressBar::new_spinner();
+    spinner.enable_steady_tick(Duration::from_millis(200));
+    spinner.set_message(format!("{} checks, {jobs} at once", apart.len()));
+    side_by_side::run(&label, args.quick, &apart, jobs, |row| spinner.suspend(|| show(row)))?;
+    for check in chosen().filter(|check| !is_apart(check)) {
         if interrupt::requested() {
             break;
         }
         let (result, time) = match check.lacking(&subject) {
             Some(reason) => (CheckResult::Ended(Outcome::Skipped(reason.into())), Duration::ZERO),
             None => {
-                // Shown on a terminal only.
-                let spinner = ProgressBar::new_spinner().with_message(check.name());
-                spinner.enable_steady_tick(Duration::from_millis(200));
-                let ended = check.run(&subject);
-                spinner.finish_and_clear();
-                ended
+                spinner.set_message(check.name());
+                check.run(&subject)
             }
         };
         let row = CheckRow { name: check.name(), result, seconds: time.as_secs_f64() };
-        show(&row.to_string())?;
-        rows.push(row);
+        spinner.suspend(|| show(row))?;
     }
+    spinner.finish_and_clear();
+    let order = |row: &CheckRow| CHECKS.iter().position(|check| check.name() == row.name);
+    rows.sort_by_key(order);
     Ok(rows)
+}
+
+/// Checks at once where kernels are compiled: half of the processors, and no more than a device's memory holds contexts
+/// for.
+fn default_jobs() -> usize {
+    const MOST: usize = 8;
+    (available_parallelism().map_or(1, usize::from) / 2).clamp(1, MOST)
 }
 
 /// Does something while panics print nothing: a failed claim is a panic, and its message stands in the table.

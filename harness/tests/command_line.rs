@@ -97,6 +97,26 @@ fn the_canary_proves_targets_on_request() {
 }
 
 #[test]
+fn selftest_has_the_same_table_whether_checks_run_side_by_side_or_in_turn() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = |jobs: &str| {
+        let words =
+            ["selftest", "-b", "cpu-bvh", "--quick", "--only", "contract::", "--json", "--jobs", jobs];
+        let (out, _) = expect(dir.path(), &words, 0);
+        let mut table: serde_json::Value = serde_json::from_str(&out).unwrap();
+        for row in table["targets"][0]["checks"].as_array_mut().unwrap() {
+            assert!(row["seconds"].take().is_number(), "{out}");
+        }
+        table
+    };
+    let in_turn = table("1");
+    assert!(in_turn["passed"].as_u64().unwrap() > 10 && in_turn["failed"] == 0, "{in_turn}");
+    assert_eq!(table("3"), in_turn);
+    let (_, err) = expect(dir.path(), &["selftest", "--jobs", "0"], 2);
+    assert!(err.contains("--jobs"), "{err}");
+}
+
+#[test]
 fn help_names_the_exit_codes() {
     let dir = tempfile::tempdir().unwrap();
     let (out, _) = expect(dir.path(), &["--help"], 0);

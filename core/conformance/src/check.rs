@@ -136,6 +136,11 @@ impl Check {
         self.name
     }
 
+    /// Whether the check measures times, which other work on the device would lengthen.
+    pub fn is_timed(&self) -> bool {
+        self.name.starts_with("timing::")
+    }
+
     /// The reason that the check does not apply to a target; `None` where it applies.
     pub fn lacking(&self, subject: &Subject<'_>) -> Option<&'static str> {
         let given = subject.has();
