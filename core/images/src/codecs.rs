@@ -1,11 +1,10 @@
 //! Textures of any format decoded, and encoded as they are.
 
 use crate::png_rows::WideRows;
-use image::codecs::openexr::OpenExrEncoder;
 use image::codecs::png::PngEncoder;
 use image::error::{ParameterError, ParameterErrorKind};
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult};
-use image::{Limits, Rgb32FImage, RgbaImage};
+use image::{Limits, RgbaImage};
 use std::io::{self, Cursor};
 
 /// Size of an image and the memory that decoding it takes, from its header.
@@ -110,23 +109,9 @@ fn reader(bytes: &[u8], format: ImageFormat, limits: Limits) -> ImageReader<Curs
 /// # Errors
 /// The encoder's error, and `InvalidInput` for bytes that do not fit the size.
 pub fn encode_png_rgba8((width, height): (u32, u32), bytes: Vec<u8>) -> io::Result<Vec<u8>> {
-    let image = RgbaImage::from_vec(width, height, bytes).ok_or_else(size_mismatch)?;
+    let mismatch = || io::Error::new(io::ErrorKind::InvalidInput, "its size does not fit its pixels");
+    let image = RgbaImage::from_vec(width, height, bytes).ok_or_else(mismatch)?;
     let mut png = Vec::new();
     image.write_with_encoder(PngEncoder::new(&mut png)).map_err(io::Error::other)?;
     Ok(png)
-}
-
-/// Encodes linear RGB, row by row from the top, as OpenEXR.
-///
-/// # Errors
-/// The encoder's error, and `InvalidInput` for values that do not fit the size.
-pub fn encode_exr_rgb32f((width, height): (u32, u32), values: Vec<f32>) -> io::Result<Vec<u8>> {
-    let image = Rgb32FImage::from_vec(width, height, values).ok_or_else(size_mismatch)?;
-    let mut exr = Cursor::new(Vec::new());
-    image.write_with_encoder(OpenExrEncoder::new(&mut exr)).map_err(io::Error::other)?;
-    Ok(exr.into_inner())
-}
-
-fn size_mismatch() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "its size does not fit its pixels")
 }

@@ -2,7 +2,12 @@
 
 use super::source::{ReadError, Source};
 use super::{LinearImage, Precision};
+use exr::block::reader::Reader;
+use exr::meta::header::Header;
 use exr::prelude::{FlatSamples, ReadChannels, ReadLayers, f16, read};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
 
 /// The contents of a layer, and so which metric suits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,16 +64,31 @@ struct Channel {
 const COLOUR: [&str; 3] = ["R", "G", "B"];
 const DIRECTION: [&str; 3] = ["X", "Y", "Z"];
 
+/// Opens an EXR file and reads its header. Readers of one type spare the decoder's compilation for another.
+///
+/// # Errors
+/// [`ReadError::Io`] for a file that cannot be opened and [`ReadError::Decode`] when the header is damaged.
+pub(super) fn open_exr(path: &Path) -> Result<Reader<BufReader<File>>, ReadError> {
+    let file = File::open(path).map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+    let damaged = |e: exr::error::Error| ReadError::Decode {
+        path: path.to_owned(),
+        format: "EXR",
+        message: e.to_string(),
+    };
+    exr::block::read(BufReader::new(file), false).map_err(damaged)
+}
+
 /// The layers of an EXR file, at least one; the one that is its image first.
 pub(super) fn exr_layers(source: &Source<'_>) -> Result<Vec<Layer>, ReadError> {
     let path = source.path;
     let decode = |message: String| ReadError::Decode { path: path.to_owned(), format: "EXR", message };
-    let meta = exr::meta::MetaData::read_from_file(path, false).map_err(|e| decode(e.to_string()))?;
-    for header in &meta.headers {
+    let chunks = open_exr(path)?;
+    for header in chunks.headers() {
         let size = header.layer_size;
         source.check_size(size.width(), size.height())?;
     }
-    let total: u64 = meta.headers.iter().map(|h| (h.layer_size.area() * h.channels.list.len()) as u64).sum();
+    let values = |header: &Header| (header.layer_size.area() * header.channels.list.len()) as u64;
+    let total: u64 = chunks.headers().iter().map(values).sum();
     source.check_values(total)?;
     let image = read()
         .no_deep_data()
@@ -77,7 +97,7 @@ pub(super) fn exr_layers(source: &Source<'_>) -> Result<Vec<Layer>, ReadError> {
         .all_layers()
         .all_attributes()
         .non_parallel()
-        .from_file(path)
+        .from_chunks(chunks)
         .map_err(|e| decode(e.to_string()))?;
     let mut layers = Vec::new();
     let parts = image.layer_data.len();

@@ -1,6 +1,6 @@
 //! Reading images of any program, with limits.
 
-use super::layers::{Layer, LayerKind, exr_layers, image_of};
+use super::layers::{Layer, LayerKind, exr_layers, image_of, open_exr};
 use super::source::{ReadError, ReadLimits, Source, check_size};
 use super::{LinearImage, Precision, pfm, srgb};
 use image::codecs::hdr::HdrDecoder;
@@ -190,15 +190,11 @@ fn decoder_limits(limits: ReadLimits) -> Limits {
 /// The text attributes of an EXR file, such as those that [`super::write_exr`] wrote, of its first layer.
 ///
 /// # Errors
-/// [`ReadError::Decode`] when the header is damaged.
+/// [`ReadError::Io`] for a file that cannot be opened and [`ReadError::Decode`] when the header is damaged.
 pub fn read_exr_metadata(path: &Path) -> Result<BTreeMap<String, String>, ReadError> {
-    let meta = exr::meta::MetaData::read_from_file(path, false).map_err(|e| ReadError::Decode {
-        path: path.to_owned(),
-        format: "EXR",
-        message: e.to_string(),
-    })?;
+    let file = open_exr(path)?;
     let mut texts = BTreeMap::new();
-    if let Some(header) = meta.headers.first() {
+    if let Some(header) = file.headers().first() {
         let attributes = header.shared_attributes.other.iter().chain(&header.own_attributes.other);
         for (name, value) in attributes {
             if let exr::meta::attribute::AttributeValue::Text(text) = value {

@@ -6,8 +6,9 @@ use lockstep_core::scene::{
     AlphaMode, Environment, EnvironmentKind, Material, Texture, Wrap, environment_radiance,
 };
 use lockstep_core::{Error, Result, Scene};
-use lockstep_images::codecs;
+use lockstep_images::{ImageMetadata, LinearImage, WriteError};
 use std::f64::consts::PI;
+use std::io;
 use std::path::Path;
 
 /// The texels of a texture, converted.
@@ -48,9 +49,13 @@ pub(super) fn opacity(material: &Material, alpha: f32) -> f32 {
 /// [`Error::Io`], naming the file.
 pub(super) fn write_exr(path: &Path, width: usize, pixels: &[[f32; 3]]) -> Result<()> {
     let height = (pixels.len() / width.max(1)) as u32;
-    codecs::encode_exr_rgb32f((width as u32, height), pixels.concat())
-        .and_then(|bytes| std::fs::write(path, bytes))
-        .map_err(|source| Error::Io { action: "writing", path: path.to_owned(), source })
+    let failed = |source| Error::Io { action: "writing", path: path.to_owned(), source };
+    let image = LinearImage::new(width as u32, height, pixels.to_vec());
+    let image = image.map_err(|e| failed(io::Error::new(io::ErrorKind::InvalidInput, e)))?;
+    lockstep_images::write_exr(path, &image, &ImageMetadata::default()).map_err(|e| match e {
+        WriteError::Io { source, .. } => failed(source),
+        other => failed(io::Error::other(other)),
+    })
 }
 
 /// Rows and columns that an image of the sky has at least.
