@@ -54,17 +54,33 @@ fn ptx_of(compiler: &Compiler, text: &str, capability: u32, mode: Mode) -> Arc<s
     })
 }
 
-/// The assembler's log of the exact build of a source for Hopper. It takes four times as long as the compiler of PTX.
-fn assembler_log_of(compiler: &Compiler, text: &str) -> Arc<str> {
-    static COMPILED: Compilations<String, Arc<str>> = Compilations::new();
+/// Machine code, by its log, and the PTX that it was assembled from.
+#[derive(Clone)]
+struct MachineCode {
+    log: Arc<str>,
+    ptx: Arc<str>,
+}
+
+/// The exact build of a source for Hopper, with the assembler's log.
+fn machine_code_of(compiler: &Compiler, text: &str) -> MachineCode {
+    static COMPILED: Compilations<String, MachineCode> = Compilations::new();
     COMPILED.get(text.to_owned(), || {
         let mut verbose = all_flags(Mode::Exact, None);
         verbose.push(VERBOSE_FLAG);
-        let image = compiler.compile(text, Architecture::Native(90), &verbose).expect("sm_90 is known");
+        let (image, ptx) = compiler.compile_with_ptx(text, 90, &verbose).expect("sm_90 is known");
         assert!(image.bytes.starts_with(b"\x7fELF"));
         assert!(!image.log.contains("warning"), "the compiler has no warnings: {}", image.log);
-        image.log.into()
+        MachineCode { log: image.log.into(), ptx: ptx.into() }
     })
+}
+
+/// The PTX of the exact build of a program's source. Where machine code is made of the same source, it is the PTX of
+/// that.
+fn exact_ptx_of(compiler: &Compiler, text: &str, capability: u32, kind: ProgramKind) -> Arc<str> {
+    match (capability, kind) {
+        (90, ProgramKind::Render) => machine_code_of(compiler, text).ptx,
+        _ => ptx_of(compiler, text, capability, Mode::Exact),
+    }
 }
 
 #[test]
@@ -160,7 +176,7 @@ fn audit(compiler: &Compiler, kind: ProgramKind, features: KernelFeatures) -> Ar
 fn audit_for(compiler: &Compiler, capability: u32, kind: ProgramKind, features: KernelFeatures) -> Arc<str> {
     let what = format!("compute_{capability}: {kind:?}, {features:?}");
     let plain = source_for(Mode::Exact, kind, features).text;
-    let plain = ptx_of(compiler, &plain, capability, Mode::Exact);
+    let plain = exact_ptx_of(compiler, &plain, capability, kind);
     assert_eq!(ptx::violations(&plain), Vec::<String>::new(), "{what}");
     let options = Options { features, ..options(Mode::Exact) };
     let marked = assemble(COMPAT_NAME, &ptx::with_marked_words(COMPAT), &options, kind).text;
@@ -200,13 +216,9 @@ fn pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
         (Integrator::Bpt, configured(Structure::Wavefront)),
         (Integrator::Vcm, whole),
     ];
-    let default = default.map(|(integrator, options)| (integrator, options, KernelFeatures::all(integrator)));
-    let configured = configured.map(|(integrator, options)| {
-        (integrator, options, KernelFeatures { integrator, ..without_layers() })
+    let renders = default.chain(configured).map(|(integrator, options)| {
+        (ProgramKind::Pairs(integrator, options), KernelFeatures::all(integrator))
     });
-    let renders = default.chain(configured);
-    let renders =
-        renders.map(|(integrator, options, features)| (ProgramKind::Pairs(integrator, options), features));
     let records = [Integrator::Light, Integrator::Bpt].map(KernelFeatures::all);
     renders.chain(records.map(|features| (ProgramKind::RecordPairs, features))).collect()
 }
@@ -239,17 +251,18 @@ fn kernels_for_large_blocks_leave_registers_for_all_their_threads() {
     /// Registers of a multiprocessor on every device so far.
     const REGISTERS: u64 = 65_536;
     let Some(compiler) = compiler() else { return };
-    let whole = ProgramOptions { structure: Structure::Megakernel, ..ProgramOptions::default() };
     for (group, threads) in [(512, 512), (1024, 1024)] {
-        // Bounds hold whatever kernels do: the largest program is assembled under the tighter one
-        let largest = (ProgramKind::Configured(whole), KernelFeatures::all(Integrator::Path));
-        let smaller =
-            [ProgramKind::Render, ProgramKind::Configured(whole)].map(|kind| (kind, without_layers()));
-        for (kind, features) in smaller.into_iter().chain((threads == 1024).then_some(largest)) {
+        for kind in [
+            ProgramKind::Render,
+            ProgramKind::Configured(ProgramOptions {
+                structure: Structure::Megakernel,
+                ..ProgramOptions::default()
+            }),
+        ] {
             let bound = BlockBound::of(&KernelConfig { group: Some(group), ..KernelConfig::default() });
             let mut verbose = all_flags(Mode::Exact, bound);
             verbose.push(VERBOSE_FLAG);
-            let text = source_for(Mode::Exact, kind, features).text;
+            let text = source(Mode::Exact, kind).text;
             let image = compiler.compile(&text, Architecture::Native(90), &verbose).expect("sm_90 is known");
             let logged = from_ptxas(&image.log);
             assert_eq!(logged.len(), text.matches("LS_KERNEL void").count(), "{kind:?}");
@@ -293,7 +306,7 @@ fn kernels_for_fewer_scene_features_pass_the_audit_and_spill_nothing() {
     ] {
         audit(&compiler, ProgramKind::Render, features);
         let text = source_for(Mode::Exact, ProgramKind::Render, features).text;
-        for kernel in from_ptxas(&assembler_log_of(&compiler, &text)) {
+        for kernel in from_ptxas(&machine_code_of(&compiler, &text).log) {
             assert_eq!(kernel.spill_bytes, Some(0), "{features:?}: {}", kernel.kernel);
         }
     }
@@ -354,7 +367,7 @@ fn every_kernel_has_the_parameters_of_its_declaration() {
     }
     let Some(compiler) = compiler() else { return };
     for kind in [ProgramKind::Render, ProgramKind::RecordPaths] {
-        assert_parameters(&ptx_of(&compiler, &source(Mode::Exact, kind).text, 90, Mode::Exact), kind);
+        assert_parameters(&exact_ptx_of(&compiler, &source(Mode::Exact, kind).text, 90, kind), kind);
     }
 }
 
@@ -388,7 +401,7 @@ fn rendering_does_not_pay_for_path_records() {
     let silent =
         source.lines().map(|line| if records(&line) { "" } else { line }).collect::<Vec<_>>().join("\n");
     assert!(source.lines().filter(records).count() > 20, "the source records");
-    let with = instructions(&ptx_of(&compiler, &source, 90, Mode::Exact));
+    let with = instructions(&exact_ptx_of(&compiler, &source, 90, ProgramKind::Render));
     let without = instructions(&ptx_of(&compiler, &silent, 90, Mode::Exact));
     assert_eq!(with, without, "instructions of every kernel, by opcode");
 }
@@ -481,7 +494,7 @@ fn assert_spills_are_bounded(wanted: fn(&KernelFeatures) -> bool) {
     assert!(!chosen.is_empty());
     for (features, shading_limit) in chosen {
         let text = source_for(Mode::Exact, ProgramKind::Render, features).text;
-        let log = assembler_log_of(&compiler, &text);
+        let MachineCode { log, .. } = machine_code_of(&compiler, &text);
         for kernel in ProgramKind::Render.kernels() {
             let name = format!("'{}'", kernel.name);
             let lines = log.lines().skip_while(|line| !line.contains(&name)).skip(1);

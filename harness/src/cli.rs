@@ -1081,8 +1081,8 @@ pub(crate) struct SelftestArgs {
         default_value = "all"
     )]
     pub(crate) targets: Vec<String>,
-    /// Smaller films of fewer sizes, fewer inputs of each device function, and expected values only where films are not
-    /// the reference's
+    /// Smaller films of fewer sizes, fewer inputs of each device function, and expected values only of targets that
+    /// promise no identity
     #[arg(long)]
     pub(crate) quick: bool,
     /// Only the checks whose names contain WORD

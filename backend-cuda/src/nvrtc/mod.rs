@@ -199,6 +199,30 @@ impl Compiler {
         architecture: Architecture,
         flags: &[&str],
     ) -> Result<Image, Refusal> {
+        self.compiled(source, architecture, flags)?.image(architecture)
+    }
+
+    /// Compiles a source to machine code, and returns with it the PTX that it was assembled from.
+    #[cfg(test)]
+    pub(crate) fn compile_with_ptx(
+        &self,
+        source: &str,
+        capability: u32,
+        flags: &[&str],
+    ) -> Result<(Image, String), Refusal> {
+        let native = Architecture::Native(capability);
+        let compiled = self.compiled(source, native, flags)?;
+        let ptx = compiled.image(Architecture::Ptx(capability))?;
+        Ok((compiled.image(native)?, text(&ptx.bytes)))
+    }
+
+    /// The program of a source.
+    fn compiled(
+        &self,
+        source: &str,
+        architecture: Architecture,
+        flags: &[&str],
+    ) -> Result<Program<'_>, Refusal> {
         let mut program = Program::new(&self.functions, source)?;
         let architecture_flag = format!("--gpu-architecture={architecture}");
         let flags: Vec<CString> = std::iter::once(architecture_flag.as_str())
@@ -218,7 +242,7 @@ impl Compiler {
             let log = &program.log;
             return Err(Refusal::Compiler(format!("compiling: {}. {log}", message(code))));
         }
-        program.image(architecture)
+        Ok(program)
     }
 }
 
