@@ -62,37 +62,43 @@ const BVH2: [Header; 1] = [header!("bvh/bvh2.h")];
 const BVH8: [Header; 2] = [header!("bvh/bvh8_boxes.h"), header!("bvh/bvh8.h")];
 
 /// Kernels of renders and of ray queries.
-const RENDER: [Header; 9] = [
+const RENDER: [Header; 13] = [
     header!("wavefront/queues.h"),
     header!("wavefront/path_io.h"),
     header!("wavefront/generate.h"),
     header!("wavefront/shade_compact.h"),
     header!("wavefront/extend.h"),
+    header!("wavefront/extend_coherent.h"),
     header!("wavefront/connect.h"),
     header!("wavefront/resolve.h"),
     header!("wavefront/tally.h"),
-    header!("trace_rays.h"),
+    QUERIES[0],
+    QUERIES[1],
+    QUERIES[2],
+    QUERIES[3],
 ];
 
 /// Stages of the wavefront over compacted queues.
-const WAVEFRONT: [Header; 8] = [
+const WAVEFRONT: [Header; 9] = [
     header!("wavefront/queues.h"),
     header!("wavefront/path_io.h"),
     header!("wavefront/generate.h"),
     header!("wavefront/shade_compact.h"),
     header!("wavefront/extend.h"),
+    header!("wavefront/extend_coherent.h"),
     header!("wavefront/connect.h"),
     header!("wavefront/resolve.h"),
     header!("wavefront/tally.h"),
 ];
 
 /// Stages of the wavefront without compaction.
-const NO_COMPACTION: [Header; 8] = [
+const NO_COMPACTION: [Header; 9] = [
     header!("wavefront/queues.h"),
     header!("wavefront/path_io.h"),
     header!("wavefront/generate.h"),
     header!("wavefront/shade_in_place.h"),
     header!("wavefront/extend.h"),
+    header!("wavefront/extend_coherent.h"),
     header!("wavefront/connect.h"),
     header!("wavefront/resolve.h"),
     header!("wavefront/tally.h"),
@@ -109,15 +115,18 @@ const MEGAKERNEL: [Header; 6] = [
 ];
 
 /// Kernels that all integrators of pairs of sub-paths launch, behind their own functions.
-const PAIRS: [Header; 12] = [
+const PAIRS: [Header; 15] = [
     header!("wavefront/queues.h"),
     header!("wavefront/path_io.h"),
     header!("pairs/contribute.h"),
     header!("pairs/queue_lengths.h"),
     header!("pairs/sub_path_io.h"),
     header!("pairs/photons.h"),
-    header!("pairs/generate.h"),
+    header!("pairs/generate_light.h"),
+    header!("pairs/generate_camera.h"),
     header!("pairs/extend.h"),
+    header!("pairs/extend_light.h"),
+    header!("pairs/extend_lens.h"),
     header!("pairs/shade_light.h"),
     header!("pairs/shade_camera.h"),
     header!("pairs/connect.h"),
@@ -125,14 +134,15 @@ const PAIRS: [Header; 12] = [
 ];
 
 /// Whole sub-paths, behind the integrator's own functions.
-const SUB_PATHS: [Header; 8] = [
+const SUB_PATHS: [Header; 9] = [
     header!("wavefront/queues.h"),
     header!("wavefront/path_io.h"),
     header!("wavefront/ray_counts.h"),
     header!("pairs/contribute.h"),
     header!("pairs/sub_path_io.h"),
     header!("pairs/photons.h"),
-    header!("pairs/megakernel.h"),
+    header!("pairs/light_paths.h"),
+    header!("pairs/camera_paths.h"),
     header!("wavefront/tally.h"),
 ];
 
@@ -144,12 +154,19 @@ pub(crate) mod pairs {
     pub(crate) const EXTEND_CAMERA: Header = header!("pairs/extend_camera.h");
     pub(crate) const JOIN: Header = header!("pairs/join.h");
     pub(crate) const CONNECT_CAMERA: Header = header!("pairs/connect_camera.h");
-    pub(crate) const PHOTON_MAP: Header = header!("pairs/photon_map.h");
+    pub(crate) const CLEAR_BUCKETS: Header = header!("pairs/clear_buckets.h");
+    pub(crate) const PLACE_BUCKETS: Header = header!("pairs/place_buckets.h");
+    pub(crate) const SORT_PHOTONS: Header = header!("pairs/sort_photons.h");
     pub(crate) const MERGE: Header = header!("pairs/merge.h");
 }
 
-/// Ray queries, in programs of pairs.
-const QUERIES: [Header; 1] = [header!("trace_rays.h")];
+/// Ray queries, behind the kernels of a render.
+const QUERIES: [Header; 4] = [
+    header!("queries/ray_query.h"),
+    header!("queries/trace_closest.h"),
+    header!("queries/trace_coherent.h"),
+    header!("queries/trace_any.h"),
+];
 
 const RECORD_PATHS: [Header; 1] = [header!("record_paths.h")];
 
@@ -175,7 +192,8 @@ pub(crate) const BIDIRECTIONAL: [Header; 13] = [
 /// The canary of exact mode, with the functions that it needs.
 const CANARY: [Header; 3] = [header!("math/scalar.h"), header!("math/rng.h"), header!("canary.h")];
 
-const PROBES: [Header; 2] = [header!("tests/probe.h"), header!("tests/layout.h")];
+const PROBES: [Header; 3] =
+    [header!("tests/probe.h"), header!("tests/layout.h"), header!("tests/constants.h")];
 
 /// Neighbouring items that a work-item takes at once where [`Options::group_compaction`] is off: whole cache
 /// lines of a queue. One item at a time made less than a quarter of the samples of `cornell` on 16 threads,
@@ -225,7 +243,7 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
     let queries: &[Header] = if part.has_queries() { &QUERIES } else { &[] };
     let own: &[Header] = match (part, structure) {
         (ProgramKind::Pairs(integrator, _), Structure::Megakernel) if integrator.merges() => {
-            &[pairs::PHOTON_MAP]
+            &[pairs::CLEAR_BUCKETS, pairs::PLACE_BUCKETS, pairs::SORT_PHOTONS]
         }
         (ProgramKind::Pairs(..), Structure::Wavefront) => integrator.kernels_of_its_own,
         _ => &[],

@@ -155,7 +155,7 @@ fn the_canary_writes_every_operation_of_its_table() {
 }
 
 #[test]
-fn a_cast_is_built_with_the_render_but_part_of_no_pass() {
+fn ray_queries_are_built_with_the_render_but_part_of_no_pass() {
     let names = |kernels: &[&Kernel]| kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>();
     let default = ProgramOptions::default();
     let pairs = [Integrator::Bpt, Integrator::Vcm].map(|integrator| ProgramKind::Pairs(integrator, default));
@@ -200,6 +200,7 @@ fn the_source_names_our_files_and_its_hash_follows_every_option() {
         if ![
             "/probe.h",
             "/layout.h",
+            "/constants.h",
             "/record_pairs.h",
             "/record_paths.h",
             "/ao.h",
@@ -261,6 +262,14 @@ fn code_of(text: &str) -> String {
         rest = after.split_once("*/").map_or("", |(_, tail)| tail);
     }
     code + rest
+}
+
+#[test]
+fn a_header_has_one_kernel_at_most() {
+    let kernels = |text: &str| text.lines().filter(|line| line.starts_with("LS_KERNEL ")).count();
+    let counts: Vec<_> = header_texts().into_iter().map(|(name, text)| (name, kernels(text))).collect();
+    assert!(counts.iter().filter(|(_, count)| *count == 1).count() > 25, "{counts:?}");
+    assert!(counts.iter().all(|(_, count)| *count <= 1), "{counts:?}");
 }
 
 /// Vulkan, for one, rounds `/` to 2.5 ULP; a dialect can replace `LS_DIV`, but not an operator.

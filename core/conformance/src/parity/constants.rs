@@ -19,7 +19,7 @@ use lockstep_gpu::probe::ProbeDevice;
 use lockstep_transport::bsdf::{LayerLobe, MIN_ALPHA, SPECULAR_ROUGHNESS};
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 
-/// The floats and then the integers that `ls_probe_constants` of `kernels/layout.h` writes, in its order.
+/// The floats and then the integers that `ls_probe_constants` of `kernels/tests/constants.h` writes, in its order.
 const FLOATS: &[(&str, f32)] = &[
     ("MATH_PI", PI),
     ("MATH_FRAC_PI_2", FRAC_PI_2),

@@ -19,7 +19,7 @@ use std::mem::offset_of;
 
 macro_rules! layouts {
     ($($record:ident { $($field:ident),* })*) => {
-        /// The records with their fields, in the order of `ls_probe_layout` in `kernels/layout.h`.
+        /// The records with their fields, in the order of `ls_probe_layout` in `kernels/tests/layout.h`.
         #[cfg(test)]
         pub(super) const NAMES: &[(&str, &[&str])] = &[$((stringify!($record), &[$(stringify!($field)),*])),*];
 

@@ -1,4 +1,4 @@
-/* Closest hits of the extension rays of sub-paths. core/gpu/src/signatures.rs declares the kernels' parameters. */
+/* Closest hits of the extension rays of sub-paths: steps that extend_light.h, extend_lens.h and extend_camera.h share. */
 
 /* Loads a sub-path's extension ray. */
 LS_FN bool extend_pair_begin(Pass pass, u32 bounce, u32 sub_paths, u32 path, LS_GLOBAL const Packed *path_origin,
@@ -20,24 +20,3 @@ LS_FN bool extend_pair_begin(Pass pass, u32 bounce, u32 sub_paths, u32 path, LS_
              extend_pair_begin(pass, bounce, sub_paths, queue[i], path_origin, path_direction, &ray, &key), hit, \
              found += extend_end(i, hit, hits, hit_primitives))                                                  \
     counter_add(&counters[bounce].hits, found, scratch);
-
-LS_KERNEL void LS_TRAVERSAL ls_extend_light(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
-                                            LS_GLOBAL const Packed *LS_RESTRICT path_origin,
-                                            LS_GLOBAL const Packed *LS_RESTRICT path_direction,
-                                            LS_GLOBAL const u32 *LS_RESTRICT queue, LS_GLOBAL Packed *LS_RESTRICT hits,
-                                            LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
-                                            LS_GLOBAL u32 *LS_RESTRICT queue_lengths,
-                                            LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
-    EXTEND_PAIRS(LIGHT_SUB_PATHS, LS_FOR_CLOSEST_HITS)
-}
-
-/* The first bounce of camera sub-paths, whose rays are coherent. */
-LS_KERNEL void LS_TRAVERSAL ls_extend_lens(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
-                                           LS_GLOBAL const Packed *LS_RESTRICT path_origin,
-                                           LS_GLOBAL const Packed *LS_RESTRICT path_direction,
-                                           LS_GLOBAL const u32 *LS_RESTRICT queue, LS_GLOBAL Packed *LS_RESTRICT hits,
-                                           LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
-                                           LS_GLOBAL u32 *LS_RESTRICT queue_lengths,
-                                           LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
-    EXTEND_PAIRS(CAMERA_SUB_PATHS, LS_FOR_COHERENT_RAYS)
-}

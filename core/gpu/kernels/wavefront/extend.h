@@ -1,5 +1,5 @@
 /* Closest hits of extension rays (Laine, Karras and Aila 2013). shade_compact.h or shade_in_place.h says
- * which entries of a queue are live. core/gpu/src/signatures.rs declares its parameters. */
+ * which entries of a queue are live. core/gpu/src/signatures.rs declares the kernel's parameters. */
 
 /* Loads a path's extension ray. */
 LS_FN bool extend_begin(Pass pass, u32 bounce, u32 path, LS_GLOBAL const Packed *path_origin,
@@ -23,17 +23,11 @@ LS_FN bool extend_begin(Pass pass, u32 bounce, u32 path, LS_GLOBAL const Packed 
              found += extend_end(i, hit, hits, hit_primitives))                                               \
     counter_add(&counters[bounce].hits, found, scratch);
 
-LS_KERNEL void LS_TRAVERSAL ls_extend(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL const Packed *LS_RESTRICT path_origin,
-                         LS_GLOBAL const Packed *LS_RESTRICT path_direction, LS_GLOBAL const u32 *LS_RESTRICT queue,
-                         LS_GLOBAL Packed *LS_RESTRICT hits, LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
-                         LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
+LS_KERNEL void LS_TRAVERSAL ls_extend(LS_SCENE_PARAMETERS, Pass pass, u32 bounce,
+                                      LS_GLOBAL const Packed *LS_RESTRICT path_origin,
+                                      LS_GLOBAL const Packed *LS_RESTRICT path_direction,
+                                      LS_GLOBAL const u32 *LS_RESTRICT queue, LS_GLOBAL Packed *LS_RESTRICT hits,
+                                      LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
+                                      LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
     EXTEND(LS_FOR_CLOSEST_HITS)
-}
-
-/* ls_extend for coherent rays: the first bounce's. */
-LS_KERNEL void LS_TRAVERSAL ls_extend_coherent(LS_SCENE_PARAMETERS, Pass pass, u32 bounce, LS_GLOBAL const Packed *LS_RESTRICT path_origin,
-                         LS_GLOBAL const Packed *LS_RESTRICT path_direction, LS_GLOBAL const u32 *LS_RESTRICT queue,
-                         LS_GLOBAL Packed *LS_RESTRICT hits, LS_GLOBAL u32 *LS_RESTRICT hit_primitives,
-                         LS_GLOBAL BounceCounters *LS_RESTRICT counters) {
-    EXTEND(LS_FOR_COHERENT_RAYS)
 }
