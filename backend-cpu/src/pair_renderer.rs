@@ -81,13 +81,13 @@ pub(crate) struct LitTile {
 }
 
 impl LitTile {
-    /// Bytes of a pair of up to so many bounces.
+    /// Bytes of a pair of up to `bounces` bounces.
     pub(crate) fn bytes_per_pair(techniques: Techniques, bounces: u32) -> u64 {
         let vertex = if techniques.connect() { size_of::<Vertex>() + size_of::<LightEnd>() } else { 0 };
         u64::from(bounces) * vertex as u64
     }
 
-    /// The vertices of a pair's light sub-path of up to so many bounces that can be connected.
+    /// The vertices of a pair's light sub-path that can be connected, in a tile of sub-paths of up to `bounces` bounces.
     #[inline(always)]
     fn of_pair(&self, pair: u32, bounces: u32) -> &[LightEnd] {
         let first = (pair * bounces) as usize;

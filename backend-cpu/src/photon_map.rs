@@ -24,8 +24,8 @@ pub(crate) struct PhotonMap {
 }
 
 impl PhotonMap {
-    /// Bytes that the map of so many light sub-paths with up to so many vertices takes while it is built, the
-    /// given photons included.
+    /// Bytes that the map of `light_paths` light sub-paths of up to `vertices` vertices takes while it is built, the given
+    /// photons included.
     pub(crate) fn bytes(light_paths: u32, vertices: u32) -> u64 {
         let of_photon = 2 * size_of::<Photon>() + size_of::<Vec3>() + size_of::<u64>();
         let photons = u64::from(light_paths) * u64::from(vertices);

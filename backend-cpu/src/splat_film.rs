@@ -10,7 +10,7 @@ pub(crate) struct SplatFilm {
 }
 
 impl SplatFilm {
-    /// A black film of so many pixels.
+    /// A black film of `pixels` pixels.
     pub(crate) fn new(pixels: usize) -> Self {
         let mut sums = Vec::new();
         sums.resize_with(pixels, Default::default);

@@ -55,12 +55,18 @@ fn the_target_is_listed_as_absent_and_refuses_to_open() {
     }
     let targets = Cpu.targets();
     let embree = targets.iter().find(|target| target.name == EMBREE_TARGET).expect("always listed");
-    let absence = embree.state.as_ref().expect_err("no such file");
-    assert!(absence.reason.contains("libembree4") && absence.reason.contains(NAMED), "{absence:?}");
-    assert!(absence.remedy.contains("`lockstep setup`") && absence.remedy.ends_with('.'), "{absence:?}");
+    let unavailable = embree.state.as_ref().expect_err("no such file");
+    assert!(
+        unavailable.reason.contains("libembree4") && unavailable.reason.contains(NAMED),
+        "{unavailable:?}"
+    );
+    assert!(
+        unavailable.remedy.contains("`lockstep setup`") && unavailable.remedy.ends_with('.'),
+        "{unavailable:?}"
+    );
     match Cpu.open(EMBREE_TARGET, &OpenOptions::default()) {
         Err(Error::Unavailable { what, remedy }) => {
-            assert_eq!((&what, &remedy), (&absence.reason, &absence.remedy));
+            assert_eq!((&what, &remedy), (&unavailable.reason, &unavailable.remedy));
         }
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("opened without its library"),

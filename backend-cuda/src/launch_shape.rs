@@ -62,7 +62,7 @@ impl LaunchShape {
             shape.block = block;
             shape.resident_blocks = resident_blocks(device, name, function, block)?;
         }
-        shape.max_blocks = match config.threads {
+        shape.max_blocks = match config.scheduling {
             Scheduling::Default => shape.resident_blocks.saturating_mul(BLOCKS_PER_RESIDENT_BLOCK),
             Scheduling::OneThreadPerRay => u32::MAX,
             Scheduling::PersistentThreads => shape.resident_blocks,

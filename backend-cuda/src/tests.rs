@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 const ARCHITECTURES: [u32; 3] = [75, 80, 90];
 
 fn compiler() -> Option<Arc<Compiler>> {
-    let found = nvrtc::any().map_err(|absence| format!("{}. {}", absence.reason, absence.remedy));
+    let found = nvrtc::any().map_err(|unavailable| format!("{}. {}", unavailable.reason, unavailable.remedy));
     require::present("nvrtc", found)
 }
 
@@ -139,8 +139,8 @@ fn without_layers() -> KernelFeatures {
 
 /// A program of every kind that kernel configurations launch.
 fn configured_programs() -> [ProgramKind; 7] {
-    let build = |structure, threads, order| {
-        ProgramKind::Configured(ProgramOptions { structure, threads, order, ..ProgramOptions::default() })
+    let build = |structure, scheduling, order| {
+        ProgramKind::Configured(ProgramOptions { structure, scheduling, order, ..ProgramOptions::default() })
     };
     [
         build(Structure::Wavefront, Scheduling::PersistentThreads, Order::Tiles),
@@ -204,7 +204,7 @@ fn assert_parameters(ptx: &str, kind: ProgramKind) {
 fn pair_programs() -> Vec<(ProgramKind, KernelFeatures)> {
     let configured = |structure| ProgramOptions {
         structure,
-        threads: Scheduling::PersistentThreads,
+        scheduling: Scheduling::PersistentThreads,
         order: Order::Scanline,
         ..ProgramOptions::default()
     };

@@ -22,7 +22,7 @@ fn unset(name: &str) {
 }
 
 /// The one target there is, which is absent.
-fn absence() -> Unavailable {
+fn unavailable() -> Unavailable {
     let targets = Cuda.targets();
     assert_eq!(targets.len(), 1);
     assert_eq!(targets[0].name, "cuda");
@@ -55,7 +55,7 @@ fn an_unfit_driver_device_or_compiler_is_an_absence_with_a_remedy() {
 
     drivers_that_do_not_start();
     devices_without_a_compiler(folder.path());
-    let compiler = compiler.map_err(|absence| format!("{}. {}", absence.reason, absence.remedy));
+    let compiler = compiler.map_err(|unavailable| format!("{}. {}", unavailable.reason, unavailable.remedy));
     if let Some(compiler) = require::present("nvrtc", compiler) {
         devices_with_a_compiler(&compiler);
     }
@@ -66,12 +66,15 @@ fn drivers_that_do_not_start() {
         [("100", "no device", "nvidia-smi"), ("803", "different versions", "Restart"), ("999", "999", "log")];
     for (code, reason, remedy) in cases {
         set("FAKE_INIT", code);
-        let absence = absence();
-        assert!(absence.reason.contains(reason) && absence.remedy.contains(remedy), "{absence:?}");
+        let unavailable = unavailable();
+        assert!(
+            unavailable.reason.contains(reason) && unavailable.remedy.contains(remedy),
+            "{unavailable:?}"
+        );
     }
     unset("FAKE_INIT");
     set("FAKE_COUNT", "0");
-    assert!(absence().reason.contains("offers no device"));
+    assert!(unavailable().reason.contains("offers no device"));
     unset("FAKE_COUNT");
 }
 
@@ -82,9 +85,9 @@ fn devices_without_a_compiler(folder: &Path) {
     let targets = Cuda.targets();
     assert_eq!(targets.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["cuda@0", "cuda@1"]);
     for TargetStatus { state, .. } in targets {
-        let absence = state.unwrap_err();
-        assert!(absence.reason.contains("no-nvrtc.so"), "{absence:?}");
-        assert!(absence.remedy.contains("lockstep setup nvrtc"), "{absence:?}");
+        let unavailable = state.unwrap_err();
+        assert!(unavailable.reason.contains("no-nvrtc.so"), "{unavailable:?}");
+        assert!(unavailable.remedy.contains("lockstep setup nvrtc"), "{unavailable:?}");
     }
     assert!(matches!(Cuda.open("cuda@1", &OpenOptions::default()), Err(Error::Unavailable { .. })));
     match kept {
@@ -104,8 +107,8 @@ fn devices_with_a_compiler(compiler: &nvrtc::Compiler) {
     assert_eq!((info.backend.as_str(), info.compute_units, info.exact), ("cuda", 132, true));
     assert!(info.compiler.ends_with(&format!("for sm_{newest}")), "{}", info.compiler);
     assert!(known(newest + 10).unwrap().compiler.ends_with(&format!("for compute_{newest}")));
-    let absence = known(20).unwrap_err();
-    assert!(absence.reason.contains("no longer knows"), "{absence:?}");
+    let unavailable = known(20).unwrap_err();
+    assert!(unavailable.reason.contains("no longer knows"), "{unavailable:?}");
 
     set("FAKE_CAPABILITY", &newest.to_string());
     let refuses = |refused: Result<(), Error>| {

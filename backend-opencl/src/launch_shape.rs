@@ -37,7 +37,7 @@ impl LaunchShape {
         let units = device.properties.compute_units.max(1) as usize;
         let is_gpu = device.properties.class != DeviceClass::Cpu;
         let local = config.group.map_or(default_group(device), |group| group.max(1) as usize);
-        let max_items = match config.threads {
+        let max_items = match config.scheduling {
             Scheduling::Default if is_gpu => GPU_ITEMS_PER_UNIT * units,
             Scheduling::Default | Scheduling::OneThreadPerRay => usize::MAX,
             Scheduling::PersistentThreads if is_gpu => units * GPU_RESIDENT_ITEMS_PER_UNIT.max(local),

@@ -18,9 +18,9 @@ fn a_machine_without_the_library_has_an_absent_target_and_safe_functions() {
         let targets = Opencl.targets();
         assert_eq!(targets.len(), 1);
         assert_eq!(targets[0].name, "opencl");
-        let absence = targets[0].state.as_ref().unwrap_err();
-        assert!(absence.reason.contains(named), "{absence:?}");
-        assert!(absence.remedy.contains(loader::VARIABLE), "{absence:?}");
+        let unavailable = targets[0].state.as_ref().unwrap_err();
+        assert!(unavailable.reason.contains(named), "{unavailable:?}");
+        assert!(unavailable.remedy.contains(loader::VARIABLE), "{unavailable:?}");
         let opened = Opencl.open("opencl", &OpenOptions::default());
         assert!(matches!(opened, Err(Error::Unavailable { .. })));
     }

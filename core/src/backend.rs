@@ -43,7 +43,7 @@ pub trait Backend: Sync {
 pub struct TargetStatus {
     /// Name on the command line, such as `cpu-bvh` or `cuda@0`.
     pub name: String,
-    /// The device, or the reason for its absence.
+    /// The device, or the reason why it is unavailable.
     pub state: std::result::Result<DeviceInfo, Unavailable>,
 }
 
@@ -57,8 +57,8 @@ pub struct Unavailable {
 }
 
 impl From<Unavailable> for crate::Error {
-    fn from(absence: Unavailable) -> Self {
-        Self::Unavailable { what: absence.reason, remedy: absence.remedy }
+    fn from(unavailable: Unavailable) -> Self {
+        Self::Unavailable { what: unavailable.reason, remedy: unavailable.remedy }
     }
 }
 

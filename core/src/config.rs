@@ -16,7 +16,7 @@ pub struct KernelConfig {
     /// Kernel structure.
     pub structure: Structure,
     /// Assignment of rays to work-items.
-    pub threads: Scheduling,
+    pub scheduling: Scheduling,
     /// Work-group size; the target's own when `None`.
     pub group: Option<u32>,
     /// Traversal order of pixels and rays.
@@ -108,8 +108,8 @@ impl KernelConfig {
     }
 
     /// Structure and scheduling alone, without the work-group size.
-    pub fn scheduling(&self) -> Self {
-        Self { structure: self.structure, threads: self.threads, ..Self::default() }
+    pub fn structure_and_scheduling(&self) -> Self {
+        Self { structure: self.structure, scheduling: self.scheduling, ..Self::default() }
     }
 }
 
@@ -118,10 +118,10 @@ impl fmt::Display for KernelConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.structure {
             Structure::Wavefront => "wavefront",
-            Structure::NoCompaction => "in-place",
+            Structure::NoCompaction => "no-compaction",
             Structure::Megakernel => "megakernel",
         })?;
-        match self.threads {
+        match self.scheduling {
             Scheduling::Default => {}
             Scheduling::OneThreadPerRay => f.write_str("/per-ray")?,
             Scheduling::PersistentThreads => f.write_str("/persistent")?,
@@ -165,7 +165,7 @@ mod tests {
         let all = KernelConfig {
             mode: Mode::Fast,
             structure: Structure::Megakernel,
-            threads: Scheduling::PersistentThreads,
+            scheduling: Scheduling::PersistentThreads,
             group: Some(256),
             order: Order::Scanline,
             samples: Some(4),
@@ -177,7 +177,7 @@ mod tests {
         let label = "megakernel/persistent/group=256/scanline/samples=4/tile=8/single-rays/float-merges/layer-tree/fast";
         assert_eq!(all.to_string(), label);
         assert_eq!(KernelConfig::default().to_string(), "wavefront");
-        assert_eq!(all.scheduling().to_string(), "megakernel/persistent");
+        assert_eq!(all.structure_and_scheduling().to_string(), "megakernel/persistent");
         let floats = KernelConfig { merges: MergeSums::Floats, ..KernelConfig::default() };
         let tree = KernelConfig { layers: LayerSampling::Tree, ..KernelConfig::default() };
         assert_eq!(

@@ -71,7 +71,7 @@ pub enum Error {
         what: String,
         /// The memory that it needs, with its unit.
         needed: String,
-        /// The memory that one request may take, of that which there is, with their units.
+        /// Memory that one request may take and memory present, with units.
         usable: String,
     },
     /// A caller broke the contract of [`crate::Renderer`].

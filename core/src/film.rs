@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn flawed_samples_are_counted_and_cannot_poison_a_sum() {
+    fn invalid_samples_are_counted_and_cannot_poison_a_sum() {
         let mut invalid = InvalidSamples::default();
         assert_eq!(quantize(vec3(f32::NAN, 1.0, 1.0), UP, &mut invalid), [0; 3]);
         assert_eq!(quantize(vec3(f32::INFINITY, 1.0, 1.0), UP, &mut invalid), [0; 3]);

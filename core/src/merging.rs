@@ -162,12 +162,12 @@ impl MergeSchedule {
     }
 }
 
-/// Buckets of the grid of so many light sub-paths, a power of two.
+/// Buckets of the grid of `light_paths` light sub-paths, a power of two.
 pub fn buckets(light_paths: u32) -> u32 {
     light_paths.clamp(1, MAX_BUCKETS).next_power_of_two()
 }
 
-/// Buckets of the grids of passes with so many light sub-paths together, of which there is a power of two: at least
+/// Buckets of the grids of passes with `light_paths` light sub-paths together, a power of two: at least
 /// [`buckets`] for each.
 pub fn buckets_of_passes(light_paths: u32) -> u64 {
     u64::from(light_paths.max(1)).next_power_of_two()

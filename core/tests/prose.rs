@@ -46,7 +46,7 @@ const LEANING: [&str; 30] = [
 
 /// Words of earlier versions and the terms that replaced them; upper case counts as lower case. Each is put together from
 /// two parts, so that a search for the words finds nothing.
-const RETIRED: [(&str, &str); 51] = [
+const RETIRED: [(&str, &str); 56] = [
     (concat!("bent_", "normal"), "perturbed_normal"),
     (concat!("bent ", "normal"), "perturbed normal"),
     (concat!("ls_", "trace"), "ls_record_paths"),
@@ -98,6 +98,11 @@ const RETIRED: [(&str, &str); 51] = [
     (concat!("is_pro", "ven_by"), "is_shown_by"),
     (concat!("library::", "Place"), "SearchPath"),
     (concat!("put up ", "with"), "tolerated"),
+    (concat!("in", "-place"), "no-compaction"),
+    (concat!("Sky", "Batch"), "EnvironmentBatch"),
+    (concat!("Sky", "Table"), "EnvironmentTable"),
+    (concat!("abse", "nce"), "Unavailable"),
+    (concat!("pa", "ce"), "seconds per spp"),
 ];
 
 /// Options of the command line that keep a word whose identifiers have a term: the declaration in `harness/src/cli.rs`, and
@@ -115,7 +120,9 @@ const KEPT_OPTIONS: [(&str, &str); 2] = [
 
 /// Words that files of earlier versions use for kinds and fields of records, which readers must therefore know: file, word,
 /// number of lines.
-const KINDS_OF_OLDER_FILES: [(&str, &str, usize); 2] = [
+const KINDS_OF_OLDER_FILES: [(&str, &str, usize); 4] = [
+    ("reports/records/src/tune.rs", concat!("in", "-place"), 3),
+    ("harness/CHANGELOG.md", concat!("in", "-place"), 1),
     ("reports/records/src/record.rs", concat!("ru", "ng"), 2),
     ("reports/records/src/first_divergence.rs", concat!("ru", "ng"), 1),
 ];

@@ -53,7 +53,7 @@ pub(crate) struct Target {
 impl Target {
     /// The error where it is needed and absent.
     pub(crate) fn absent(&self) -> Option<Failure> {
-        self.state.as_ref().err().map(|absence| Failure::absent(&self.id, absence))
+        self.state.as_ref().err().map(|unavailable| Failure::absent(&self.id, unavailable))
     }
 
     /// Whether the target is here and promises identity with every other exact target.
@@ -322,13 +322,13 @@ mod tests {
             id: name.into(),
             state: Ok(DeviceInfo { device: device.into(), ..DeviceInfo::default() }),
         };
-        let absence = Unavailable { reason: "no driver".into(), remedy: "Install one.".into() };
+        let unavailable = Unavailable { reason: "no driver".into(), remedy: "Install one.".into() };
         vec![
             present("cpu-bvh", "Some CPU"),
             present("opencl@pocl", "pthread-Some CPU"),
             present("opencl@nvidia", "NVIDIA H200"),
             present("cuda@0", "NVIDIA H200"),
-            Target { backend: backend_of("cuda@1"), id: "cuda@1".into(), state: Err(absence) },
+            Target { backend: backend_of("cuda@1"), id: "cuda@1".into(), state: Err(unavailable) },
         ]
     }
 

@@ -17,7 +17,9 @@ use crate::output::say;
 use crate::port::args::PortCommand;
 use crate::preset::Preset;
 use crate::study::Share;
-use crate::values::{BaselineName, Percent, Seconds, Size, SkyArg, SppSchedule, Triple, parse_spp, whole};
+use crate::values::{
+    BaselineName, EnvironmentArg, Percent, Seconds, Size, SppSchedule, Triple, parse_spp, whole,
+};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine; 1 images differ or a check failed; 2 usage; 3 a golden is missing or sizes differ;
@@ -190,7 +192,7 @@ pub(crate) struct SceneArgs {
     pub(crate) fov: Option<f32>,
     /// Sky in place of the scene's: a radiance, as in 1 or 0.5,0.7,1, or an equirectangular .hdr or .exr file
     #[arg(long, value_name = "RADIANCE|FILE")]
-    pub(crate) sky: Option<SkyArg>,
+    pub(crate) sky: Option<EnvironmentArg>,
     /// Halve textures of glTF and OBJ files until no side is longer than N texels [default: as they are]
     #[arg(long, value_name = "N", value_parser = whole::<1, { u32::MAX }>)]
     pub(crate) texture_size: Option<u32>,
@@ -244,7 +246,7 @@ impl SceneArgs {
                 eye: self.eye.map(|eye| eye.0),
                 look_at: self.look_at.map(|point| point.0),
                 fov: self.fov,
-                sky: self.sky.clone().map(|sky| sky.0),
+                environment: self.sky.clone().map(|sky| sky.0),
             },
             both_sides: self.both_sides,
             multiscatter: self.multiscatter,

@@ -90,8 +90,8 @@ fn target_to_json(target: &Target) -> Value {
             "exact": info.exact, "note": info.note,
             "modes": target.modes(),
         }),
-        Err(absence) => json!({
-            "target": target.id, "present": false, "reason": absence.reason, "remedy": absence.remedy,
+        Err(unavailable) => json!({
+            "target": target.id, "present": false, "reason": unavailable.reason, "remedy": unavailable.remedy,
         }),
     }
 }
@@ -106,9 +106,9 @@ fn external_to_json(external: &External) -> Value {
     });
     match &external.state {
         Ok(program) => target["program"] = json!(program),
-        Err(absence) => {
-            target["reason"] = json!(absence.reason);
-            target["remedy"] = json!(absence.remedy);
+        Err(unavailable) => {
+            target["reason"] = json!(unavailable.reason);
+            target["remedy"] = json!(unavailable.remedy);
         }
     }
     target
@@ -136,15 +136,15 @@ fn text(targets: &[Listed], externals: &[External]) -> String {
     text
 }
 
-fn absent_rows(absence: &Unavailable) -> Rows {
-    vec![("absent", absence.reason.clone()), ("remedy", absence.remedy.clone())]
+fn absent_rows(unavailable: &Unavailable) -> Rows {
+    vec![("absent", unavailable.reason.clone()), ("remedy", unavailable.remedy.clone())]
 }
 
 fn external_rows(external: &External) -> Rows {
     let declared = &external.declared;
     let mut rows = match &external.state {
         Ok(program) => vec![("program", program.display().to_string())],
-        Err(absence) => absent_rows(absence),
+        Err(unavailable) => absent_rows(unavailable),
     };
     rows.push(("command", declared.command.in_line()));
     rows.push(("times", declared.times.in_words()));

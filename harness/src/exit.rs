@@ -140,8 +140,8 @@ impl From<MapError> for Failure {
 
 impl Failure {
     /// The error of a target that is needed and absent.
-    pub(crate) fn absent(target: &TargetId, absence: &Unavailable) -> Self {
-        let Unavailable { reason, remedy } = absence.clone();
+    pub(crate) fn absent(target: &TargetId, unavailable: &Unavailable) -> Self {
+        let Unavailable { reason, remedy } = unavailable.clone();
         Self::TargetAbsent { target: target.to_string(), reason, remedy }
     }
 

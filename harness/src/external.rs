@@ -168,7 +168,7 @@ impl External {
     /// # Errors
     /// [`Failure::TargetAbsent`] where there is none.
     fn executable(&self) -> Result<&Path, Failure> {
-        let found = self.state.as_ref().map_err(|absence| Failure::absent(&self.id, absence));
+        let found = self.state.as_ref().map_err(|unavailable| Failure::absent(&self.id, unavailable));
         found.map(PathBuf::as_path)
     }
 }

@@ -60,7 +60,7 @@ fn check_study_against<'a>(
     check(what, bytes, settings, available)
 }
 
-/// Refuses so many bytes a pixel.
+/// Refuses an image of `bytes` a pixel that does not fit into memory.
 fn check(
     what: impl FnOnce() -> String,
     bytes: u64,

@@ -219,8 +219,8 @@ mod tests {
 
     #[test]
     fn a_group_with_an_unknown_target_or_one_with_its_own_films_is_absent_with_a_remedy() {
-        let absence = describe(&"together(cpu-bvh,nothing)".into()).unwrap_err();
-        assert!(absence.reason.contains("nothing"), "{absence:?}");
+        let unavailable = describe(&"together(cpu-bvh,nothing)".into()).unwrap_err();
+        assert!(unavailable.reason.contains("nothing"), "{unavailable:?}");
         let nested = describe(&"together(together(cpu-bvh))".into()).unwrap_err();
         assert!(nested.reason.contains("another group"), "{nested:?}");
         let info = describe(&"together(cpu-bvh)".into()).unwrap();

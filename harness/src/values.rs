@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use lockstep_core::film::MAX_SPP;
-use lockstep_scenes::Sky;
+use lockstep_scenes::EnvironmentOverride;
 
 /// Samples per pixel at which images are compared, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,9 +154,9 @@ impl fmt::Display for Triple {
 
 /// A sky: one or three numbers of radiance, else a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SkyArg(pub(crate) Sky);
+pub(crate) struct EnvironmentArg(pub(crate) EnvironmentOverride);
 
-impl FromStr for SkyArg {
+impl FromStr for EnvironmentArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -168,19 +168,19 @@ impl FromStr for SkyArg {
         };
         match radiance {
             Some(radiance) if radiance.iter().all(|v| v.is_finite() && *v >= 0.0) => {
-                Ok(Self(Sky::Radiance(radiance)))
+                Ok(Self(EnvironmentOverride::Radiance(radiance)))
             }
-            None if is_image(Path::new(text)) => Ok(Self(Sky::File(text.into()))),
+            None if is_image(Path::new(text)) => Ok(Self(EnvironmentOverride::File(text.into()))),
             _ => Err("it must be one or three numbers from 0, or a .hdr or .exr file".into()),
         }
     }
 }
 
-impl fmt::Display for SkyArg {
+impl fmt::Display for EnvironmentArg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Sky::Radiance(radiance) => Triple(*radiance).fmt(f),
-            Sky::File(path) => path.display().fmt(f),
+            EnvironmentOverride::Radiance(radiance) => Triple(*radiance).fmt(f),
+            EnvironmentOverride::File(path) => path.display().fmt(f),
         }
     }
 }
@@ -281,11 +281,11 @@ mod tests {
         for wrong in ["", "1", "1,2", "1,2,3,4", "1,2,x", "1,2,inf", "nan,0,0"] {
             assert!(wrong.parse::<Triple>().is_err(), "{wrong}");
         }
-        assert_eq!("2".parse(), Ok(SkyArg(Sky::Radiance([2.0; 3]))));
-        assert_eq!("0.5,0.7,1".parse(), Ok(SkyArg(Sky::Radiance([0.5, 0.7, 1.0]))));
-        assert_eq!("a/day.HDR".parse(), Ok(SkyArg(Sky::File("a/day.HDR".into()))));
+        assert_eq!("2".parse(), Ok(EnvironmentArg(EnvironmentOverride::Radiance([2.0; 3]))));
+        assert_eq!("0.5,0.7,1".parse(), Ok(EnvironmentArg(EnvironmentOverride::Radiance([0.5, 0.7, 1.0]))));
+        assert_eq!("a/day.HDR".parse(), Ok(EnvironmentArg(EnvironmentOverride::File("a/day.HDR".into()))));
         for wrong in ["", "-1", "1,-1,0", "nan", "sky.png", "1,2"] {
-            assert!(wrong.parse::<SkyArg>().is_err(), "{wrong}");
+            assert!(wrong.parse::<EnvironmentArg>().is_err(), "{wrong}");
         }
     }
 }

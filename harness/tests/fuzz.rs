@@ -8,7 +8,7 @@ use lockstep_reports::image_io::{
 };
 use std::path::Path;
 
-/// Fuzzes a format in one of so many parts of a parser's time.
+/// Fuzzes a format for one of `parts` equal parts of a parser's time.
 fn fuzz(parts: u32, name: &str, seeds: &[Vec<u8>], words: &[&str]) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
     let folder = tempfile::tempdir().unwrap();

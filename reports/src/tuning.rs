@@ -218,22 +218,22 @@ pub(crate) mod tests {
 
     #[test]
     fn a_ratio_whose_interval_holds_one_makes_no_best() {
-        let mut study = study(&[("wavefront", 10.0, true), ("in-place", 8.0, true)], 6);
+        let mut study = study(&[("wavefront", 10.0, true), ("no-compaction", 8.0, true)], 6);
         // Twice slower in half of the rounds.
-        for tune in study.tunes.iter_mut().filter(|tune| tune.configuration == "in-place") {
+        for tune in study.tunes.iter_mut().filter(|tune| tune.configuration == "no-compaction") {
             tune.total_ms *= if tune.repeat % 2 == 0 { 1.0 } else { 2.0 };
         }
         let found = tuned(&study);
-        let in_place = found.iter().find(|row| row.configuration == "in-place").unwrap();
-        let ratio = in_place.ratio.unwrap();
+        let no_compaction = found.iter().find(|row| row.configuration == "no-compaction").unwrap();
+        let ratio = no_compaction.ratio.unwrap();
         assert!(ratio.low < 1.0 && ratio.high > 1.0, "{ratio:?}");
-        assert!(!in_place.best && in_place.change == Some(Change::Same));
+        assert!(!no_compaction.best && no_compaction.change == Some(Change::Same));
         assert!(found[0].best && found[0].default && !found[0].aa_control, "the default stays");
     }
 
     #[test]
     fn an_exact_configuration_with_another_film_is_a_bug_and_never_the_best() {
-        let found = tuned(&study(&[("wavefront", 10.0, true), ("in-place", 1.0, false)], 3));
+        let found = tuned(&study(&[("wavefront", 10.0, true), ("no-compaction", 1.0, false)], 3));
         assert!(found[2].is_bug() && !found[2].best && found[0].best);
     }
 

@@ -53,7 +53,7 @@ impl PairVerdict {
         self.worst_verdict.as_ref().is_some_and(|d| severity(d) == INCONCLUSIVE)
     }
 
-    /// One sentence. `pixels` is the number of pixels of an image, 0 if unknown.
+    /// The verdict as a sentence. `pixels` is the number of pixels of an image, 0 if unknown.
     pub fn sentence(&self, pixels: u64) -> String {
         let points = plural(self.points, "comparison");
         let Some(worst) = self.worst.as_ref().filter(|_| !self.is_identical()) else {

@@ -46,7 +46,7 @@ usePage(async ({ check: step, all, pause }) => {
     tables.filter((t) => t.scrollWidth > t.clientWidth + 1).map((t) => `${t.ariaLabel} ${t.scrollWidth} in ${t.clientWidth}`));
   check("no text is below 10 px", texts().filter((e) => size(e) < 9.95).map((e) => `${named(e)} ${size(e).toFixed(1)}`));
 
-  // What a row is about stays in view on a phone: names at the edge side by side, over what scrolls below them.
+  // The subject of a row stays in view on a phone: names at the edge side by side, over what scrolls below them.
   const wide = tables.filter((t) => t.scrollWidth > t.clientWidth + 1 && t.querySelector("td.key"));
   for (const t of wide) {
     t.scrollLeft = t.scrollWidth;
@@ -83,7 +83,7 @@ usePage(async ({ check: step, all, pause }) => {
   }
   check(`nothing covers the ${links.length} parts of the navigation`, covered);
 
-  // What a pointer can use a key can reach, and it is not under the navigation then.
+  // Controls for a pointer can be reached by keys, and none is not under the navigation then.
   // Without an animation: a control is looked for as soon as it has the focus.
   document.documentElement.style.scrollBehavior = "auto";
   const controls = all("a[href], button, select, input, summary, [tabindex]").filter(isSeen);

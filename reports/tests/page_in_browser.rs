@@ -145,8 +145,8 @@ fn chromium() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let found = names.iter().flat_map(|name| folders.iter().map(move |f| f.join(name))).find(|p| p.is_file());
-    let absence = "No Chromium was found. Install the package chromium or set LOCKSTEP_CHROMIUM.";
-    lockstep_require::present("browser", found.ok_or(absence))
+    let unavailable = "No Chromium was found. Install the package chromium or set LOCKSTEP_CHROMIUM.";
+    lockstep_require::present("browser", found.ok_or(unavailable))
 }
 
 /// Opens a page with the script in it and returns what it reports: a line for each step, `ok` or `FAILED`

@@ -7,8 +7,9 @@
 //!
 //! `cargo run --release -p lockstep-scenes --features direct-displacement --example direct_displacement`
 //!
-//! Arguments: `--quick` takes one error bound; files of the form `scene.toml` replace the scenes.
+//! `--quick` takes one error bound; files of the form of `scene.toml` replace the scenes.
 
+use clap::{Parser, ValueEnum};
 use lockstep_bvh::{Bvh8, Scratch8};
 use lockstep_core::Scene;
 use lockstep_core::geometry::{FAR, Hit, Ray, coordinate_scale, offset_origin, triangle_normal};
@@ -39,17 +40,25 @@ const KEPT: usize = 1 << 12;
 /// Texels along a side of the height field.
 const TEXELS: u32 = 512;
 
+/// Displacement by tessellation at load against a direct form that stores no triangles.
+#[derive(Parser)]
+struct Arguments {
+    /// Measure one error bound
+    #[arg(long)]
+    quick: bool,
+    /// Print the memory and the time of one form's build of the first scene
+    #[arg(long, value_enum, hide = true, requires = "scenes")]
+    build: Option<Form>,
+    /// Files of the form of `scene.toml`, in place of the scenes of this program
+    scenes: Vec<PathBuf>,
+}
+
 fn main() -> Outcome<()> {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    if let [form, path] = &arguments[..]
-        && let Some(form) = Form::named(form)
-    {
-        return print_build(form, Path::new(path));
+    let Arguments { quick, build, mut scenes } = Arguments::parse();
+    if let (Some(form), Some(path)) = (build, scenes.first()) {
+        return print_build(form, path);
     }
     let folder = env::temp_dir().join(format!("direct-displacement-{}", std::process::id()));
-    let quick = arguments.iter().any(|argument| argument == "--quick");
-    let mut scenes: Vec<PathBuf> =
-        arguments.iter().filter(|argument| argument.ends_with(".toml")).map(PathBuf::from).collect();
     if scenes.is_empty() {
         let bounds: &[f32] = if quick { &[0.5] } else { &[0.5, 0.1, 0.02] };
         scenes.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/relief/scene.toml"));
@@ -63,17 +72,13 @@ fn main() -> Outcome<()> {
 }
 
 /// A way to show displaced surfaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
     Tessellated,
     Direct,
 }
 
 impl Form {
-    fn named(name: &str) -> Option<Self> {
-        [Self::Tessellated, Self::Direct].into_iter().find(|form| form.name() == name)
-    }
-
     fn name(self) -> &'static str {
         match self {
             Self::Tessellated => "tessellated",
@@ -232,11 +237,11 @@ fn name(path: &Path) -> String {
     stem.or(folder).unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Builds both forms of a scene in processes of their own, then traces by both. `vary` also varies the direct form.
-fn measure(path: &Path, vary: bool) -> Outcome<()> {
+/// Builds both forms of a scene in processes of their own, then traces by both. `configurations` also measures the direct form with other settings.
+fn measure(path: &Path, configurations: bool) -> Outcome<()> {
     println!("{}", name(path));
     for form in [Form::Tessellated, Form::Direct] {
-        let status = Command::new(env::current_exe()?).arg(form.name()).arg(path).status()?;
+        let status = Command::new(env::current_exe()?).args(["--build", form.name()]).arg(path).status()?;
         if !status.success() {
             return Err(format!("{} could not be built", form.name()).into());
         }
@@ -246,7 +251,7 @@ fn measure(path: &Path, vary: bool) -> Outcome<()> {
     let diffuse = tessellated.diffuse_rays(&camera);
     let sets = [("camera", &camera[..]), ("diffuse", &diffuse[..])];
     compare::<GROUPS>(path, &mut tessellated, &sets, &[KEPT])?;
-    if vary {
+    if configurations {
         println!("  direct forms in patches of up to 8, 16, 32 and 64 triangles:");
         let kept = [1, 1 << 12, 1 << 16];
         compare::<1>(path, &mut tessellated, &sets, &kept)?;

@@ -9,7 +9,7 @@ use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{Camera, EnvironmentLight, PunctualLight, SceneBuilder};
 use lockstep_core::{Error, Result};
 
-/// Builds the scene of a file, with a camera fitted and a sky added where it has none.
+/// Builds the scene of a file, with a camera fitted and an environment light added where it has none.
 pub(crate) fn finish(
     mut builder: SceneBuilder,
     contents: Contents,
@@ -36,7 +36,7 @@ pub(crate) fn finish(
         builder.show_both_sides();
     }
     match (options.view.environment(&options.limits)?, closed) {
-        (Some(sky), _) => builder.environment = sky,
+        (Some(environment), _) => builder.environment = environment,
         (None, Some(middle)) => add_lamp(&mut builder, contents.has_lamps, middle, &mut warnings),
         (None, None) => add_missing_light(&mut builder, contents.has_lamps, &mut warnings),
     }

@@ -109,7 +109,7 @@ struct Surround {
 impl Surround {
     fn of(builder: &SceneBuilder, point: Vec3) -> Self {
         let directions = directions();
-        let lanes = Lanes::of(&directions);
+        let lanes = Directions::of(&directions);
         let mut met = vec![(f32::INFINITY, false); directions.len()];
         for [a, b, c] in builder.triangles() {
             let (a, b, c) = (a - point, b - point, c - point);
@@ -142,13 +142,13 @@ impl Surround {
 const DIRECTIONS: usize = 98;
 
 /// Directions by component, which compilers turn into vector instructions.
-struct Lanes {
+struct Directions {
     x: [f32; DIRECTIONS],
     y: [f32; DIRECTIONS],
     z: [f32; DIRECTIONS],
 }
 
-impl Lanes {
+impl Directions {
     fn of(directions: &[Vec3]) -> Self {
         let mut lanes = Self { x: [0.0; DIRECTIONS], y: [0.0; DIRECTIONS], z: [0.0; DIRECTIONS] };
         for (k, direction) in directions.iter().enumerate().take(DIRECTIONS) {
@@ -244,7 +244,7 @@ mod tests {
         let all = directions();
         assert_eq!(all.len(), DIRECTIONS);
         let planes = [vec3(1.0, 0.2, 0.0), vec3(0.3, 1.0, -0.4), vec3(0.0, -0.1, 1.0)];
-        let within = Lanes::of(&all).between(planes);
+        let within = Directions::of(&all).between(planes);
         for (direction, within) in all.iter().zip(within) {
             let sides = planes.map(|plane| dot(plane, *direction));
             assert_eq!(within, sides.iter().all(|s| *s >= 0.0) || sides.iter().all(|s| *s <= 0.0));

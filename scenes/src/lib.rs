@@ -39,7 +39,7 @@ pub use displacement::direct::{Direct, Scratch};
 pub use limits::Limits;
 pub use loaded::{Choices, LoadOptions, LoadedScene, Notice};
 pub use registry::{Builtin, builtins, load};
-pub use view::{Sky, View};
+pub use view::{EnvironmentOverride, View};
 pub use warning::Warning;
 
 use lockstep_core::suggest;

@@ -86,7 +86,7 @@ impl Budget {
         Self { left: total, total, unit }
     }
 
-    /// Takes so many out of the budget.
+    /// Takes `count` units out of the budget.
     pub(crate) fn take(&mut self, count: usize, place: &str, warnings: &Warnings) -> Result<()> {
         let left = self.left.checked_sub(count as u64).ok_or_else(|| {
             warnings.error(place, format!("the file unfolds to more than {} {}", self.total, self.unit))

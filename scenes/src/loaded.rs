@@ -19,7 +19,7 @@ pub struct LoadOptions {
     pub camera: Option<String>,
     /// The variant and the pose of a glTF file.
     pub choices: Choices,
-    /// Camera and sky in place of the scene's own.
+    /// Camera and environment light in place of the scene's own.
     pub view: View,
     /// Whether single-sided surfaces are seen from both sides.
     pub both_sides: bool,

@@ -7,7 +7,7 @@ use lockstep_core::scene::{Camera, EnvironmentLight};
 use lockstep_core::{Error, Result, Scene};
 use std::path::PathBuf;
 
-/// Camera and sky in place of the scene's; what is absent stays.
+/// Camera and environment light in place of the scene's; what is absent stays.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
     /// Position of the eye.
@@ -17,12 +17,12 @@ pub struct View {
     /// Vertical field of view in degrees, above 0 and below 180.
     pub fov: Option<f32>,
     /// The environment.
-    pub sky: Option<Sky>,
+    pub environment: Option<EnvironmentOverride>,
 }
 
 /// An environment light.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Sky {
+pub enum EnvironmentOverride {
     /// Radiance that is the same in all directions.
     Radiance([f32; 3]),
     /// An equirectangular image, `.hdr`, `.exr` or `.pfm`, as in a `scene.toml`.
@@ -57,15 +57,17 @@ impl View {
     /// [`Error::Io`] for a file that cannot be read, [`Error::Scene`] for one that is no such image, and for
     /// radiance that is negative or not finite.
     pub(crate) fn environment(&self, limits: &Limits) -> Result<Option<EnvironmentLight>> {
-        match &self.sky {
+        match &self.environment {
             None => Ok(None),
-            Some(Sky::Radiance(radiance)) if radiance.iter().all(|v| v.is_finite() && *v >= 0.0) => {
+            Some(EnvironmentOverride::Radiance(radiance))
+                if radiance.iter().all(|v| v.is_finite() && *v >= 0.0) =>
+            {
                 Ok(Some(EnvironmentLight::Constant((*radiance).into())))
             }
-            Some(Sky::Radiance(_)) => {
+            Some(EnvironmentOverride::Radiance(_)) => {
                 Err(Error::scene("sky", "radiance", "it must be finite and not negative"))
             }
-            Some(Sky::File(path)) => {
+            Some(EnvironmentOverride::File(path)) => {
                 // The file that a user names may lie anywhere.
                 let bytes = limits.read(path)?;
                 let image = decode_file(&bytes, path, limits)
@@ -88,7 +90,7 @@ impl View {
     /// [`Error::Scene`] for a sky, since built-in scenes have their light, and for a view that is not well
     /// defined.
     pub(crate) fn of_built(&self, scene: Scene) -> Result<Scene> {
-        if self.sky.is_some() {
+        if self.environment.is_some() {
             return Err(Error::scene(&scene.name, "sky", "a built-in scene has its light; leave out --sky"));
         }
         if *self == Self::default() {

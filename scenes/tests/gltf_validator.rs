@@ -68,8 +68,8 @@ fn related(ours: &str, theirs: &str) -> bool {
 
 #[test]
 fn every_error_of_the_validator_is_refused_or_mentioned() {
-    let absence = "There is no folder gltf-validator. Set LOCKSTEP_SCENES to the folder that holds it.";
-    let Some(folder) = lockstep_require::present("scenes", folder().ok_or(absence)) else { return };
+    let unavailable = "There is no folder gltf-validator. Set LOCKSTEP_SCENES to the folder that holds it.";
+    let Some(folder) = lockstep_require::present("scenes", folder().ok_or(unavailable)) else { return };
     let mut paths = Vec::new();
     files(&folder, &mut paths);
     let (mut refused, mut warned, mut loaded, mut failures) = (0, 0, 0, Vec::new());

@@ -235,13 +235,13 @@ pub struct RTCRayN {
     private: [u8; 0],
 }
 
-/// Hits of such a packet: arrays of `N` words in the order of [`RTCHitNt`]'s fields.
+/// Hits of a packet whose size is known at run time: arrays of `N` words in the order of [`RTCHitNt`]'s fields.
 #[repr(C)]
 pub struct RTCHitN {
     private: [u8; 0],
 }
 
-/// Rays, then hits, of such a packet.
+/// Rays, then hits, of a packet whose size is known at run time.
 #[repr(C)]
 pub struct RTCRayHitN {
     private: [u8; 0],

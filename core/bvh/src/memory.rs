@@ -14,7 +14,7 @@ pub fn check_memory(scene: &SceneData) -> Result<()> {
     check_counts([scene.triangles.len(), scene.spheres.len()], memory::available())
 }
 
-/// [`check_memory`] of so many triangles and spheres against a figure.
+/// [`check_memory`] against a figure for the memory that is available, in bytes.
 fn check_counts([triangles, spheres]: [usize; 2], available: Option<u64>) -> Result<()> {
     let primitives = (triangles + spheres) as u64;
     let what = || match spheres {

@@ -299,13 +299,13 @@ pub enum LitBy {
     Spot,
     /// The sun: parallel light.
     Sun,
-    /// A sky that changes with the direction.
-    Sky,
+    /// An environment light that changes with the direction.
+    Environment,
 }
 
 /// Every light of [`lit_by`].
 pub const LIGHTS: [LitBy; 6] =
-    [LitBy::Triangles, LitBy::Sphere, LitBy::Point, LitBy::Spot, LitBy::Sun, LitBy::Sky];
+    [LitBy::Triangles, LitBy::Sphere, LitBy::Point, LitBy::Spot, LitBy::Sun, LitBy::Environment];
 
 /// Rough surfaces, one of each kind, on a floor under one light, seen through a thin lens.
 ///
@@ -397,7 +397,7 @@ fn add_light(b: &mut SceneBuilder, light: LitBy) {
             direction: vec3(0.3, -1.0, -0.5),
             irradiance: vec3(2.0, 1.8, 1.5),
         }),
-        LitBy::Sky => {
+        LitBy::Environment => {
             b.environment = EnvironmentLight::Image {
                 width: 16,
                 height: 8,

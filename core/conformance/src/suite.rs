@@ -78,18 +78,19 @@ impl Suite {
             listed.push(TargetId::from(status.name.as_str()).backend);
             // Absent targets are shown with all checks that could apply.
             let exact = status.state.as_ref().map_or(true, |info| info.exact);
-            let words = |absence: Unavailable| format!("{}. {}", absence.reason, absence.remedy);
-            let absence = status.state.err().map(|absence| lockstep_require::one_line(&words(absence)));
+            let words = |unavailable: Unavailable| format!("{}. {}", unavailable.reason, unavailable.remedy);
+            let unavailable =
+                status.state.err().map(|unavailable| lockstep_require::one_line(&words(unavailable)));
             let subject = self.subject(&status.name, exact);
             let checks: Vec<Check> =
                 CHECKS.iter().filter(|check| check.lacking(&subject).is_none()).copied().collect();
             drop(subject);
-            let trials = checks.into_iter().map(|check| match &absence {
+            let trials = checks.into_iter().map(|check| match &unavailable {
                 Some(reason) => absent_trial(&status.name, check, reason.clone()),
                 None => trial(&pool, &status.name, check, exact),
             });
             by_target.push(trials.collect());
-            if absence.is_none() {
+            if unavailable.is_none() {
                 present.push(status.name);
             }
         }

@@ -18,10 +18,10 @@ pub fn present_targets(backend: &dyn Backend) -> Vec<String> {
         let is_here = |name: &str| word == name || (wanted.device.is_none() && of_backend(name));
         let listed = statuses.iter().any(|status| of_backend(&status.name));
         let present = statuses.iter().any(|status| status.state.is_ok() && is_here(&status.name));
-        let absence = statuses.iter().find_map(|status| status.state.as_ref().err());
-        let reason = absence.map_or_else(
+        let unavailable = statuses.iter().find_map(|status| status.state.as_ref().err());
+        let reason = unavailable.map_or_else(
             || "`lockstep setup` fetches run-time libraries.".to_owned(),
-            |absence| format!("{}. {}", absence.reason, absence.remedy),
+            |unavailable| format!("{}. {}", unavailable.reason, unavailable.remedy),
         );
         assert!(!listed || present, "{}", lockstep_require::failure(&word, &reason));
     }
@@ -30,8 +30,8 @@ pub fn present_targets(backend: &dyn Backend) -> Vec<String> {
     for status in statuses {
         match status.state {
             Ok(_) => present.push(status.name),
-            Err(absence) => {
-                reason.get_or_insert_with(|| format!("{}. {}", absence.reason, absence.remedy));
+            Err(unavailable) => {
+                reason.get_or_insert_with(|| format!("{}. {}", unavailable.reason, unavailable.remedy));
             }
         }
     }

@@ -47,7 +47,7 @@ fn expected_values_carry_over_to_films_of_the_reference_and_are_measured_where_n
     }
 }
 
-/// Runs a check on a target that adds so many units to one pixel, beside a reference that does not.
+/// Runs a check on a target that adds `units` to one pixel, beside a reference that does not.
 fn run(check: &str, units: i64, exact: bool) -> CheckResult {
     let subject = Subject::new(move || Ok(Box::new(Brighter { inner: NullRenderer::new(), units })))
         .with_reference(|| Ok(Box::new(NullRenderer::new())))

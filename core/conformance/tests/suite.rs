@@ -91,13 +91,13 @@ impl Backend for Made {
     }
 
     fn targets(&self) -> Vec<TargetStatus> {
-        let absence = Unavailable { reason: "it was taken out".into(), remedy: "Put it in.".into() };
+        let unavailable = Unavailable { reason: "it was taken out".into(), remedy: "Put it in.".into() };
         let status = |name: &str, state| TargetStatus { name: name.into(), state };
         vec![
             status("made@here", Ok(DeviceInfo::default())),
             status("made@forgetful", Ok(DeviceInfo::default())),
             status("made@crashing", Ok(DeviceInfo::default())),
-            status("made@gone", Err(absence)),
+            status("made@gone", Err(unavailable)),
         ]
     }
 

@@ -1,7 +1,7 @@
 /* Records every step of chosen samples' pairs of sub-paths: the kernels of pairs.h, pair by pair. The counterpart
  * of core/transport/src/record_pair.rs; parameters are declared in core/gpu/src/signatures.rs. */
 
-/* Steps of a pair of sub-paths of up to so many bounces: PairRecord::most. */
+/* Upper bound of the steps of a pair of sub-paths of up to `bounces` bounces: PairRecord::most. */
 #define PAIR_STEPS(bounces) (3u * (bounces) + 3u * ((bounces) + 1u) + ((((bounces) + 1u) * ((bounces) + 2u)) >> 1))
 
 /* The steps of one pair so far. */

@@ -216,7 +216,7 @@ pub struct Options {
 
 /// Assembles a program's source. `compat` is the backend's header, `compat_name` its name in compile errors.
 pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: ProgramKind) -> KernelSource {
-    let ProgramOptions { structure, threads, order, merges } = part.build();
+    let ProgramOptions { structure, scheduling, order, merges } = part.build();
     let last: &[Header] = match (part, structure) {
         (ProgramKind::Render, _) => &RENDER,
         (ProgramKind::RecordPaths, _) => &RECORD_PATHS,
@@ -229,9 +229,9 @@ pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: Progra
     };
     // Only on a GPU does each lane of a warp have a ray of its own.
     let dynamic_fetch =
-        options.group_compaction && options.layout == Layout::Bvh2 && threads == Scheduling::Default;
+        options.group_compaction && options.layout == Layout::Bvh2 && scheduling == Scheduling::Default;
     let of_build = [
-        ("LS_PERSISTENT", threads == Scheduling::PersistentThreads),
+        ("LS_PERSISTENT", scheduling == Scheduling::PersistentThreads),
         ("LS_DYNAMIC_FETCH", dynamic_fetch),
         ("LS_SCANLINE", order == Order::Scanline),
         ("LS_OCTANTS", order == Order::Octants),

@@ -30,7 +30,7 @@ pub fn check(device: &mut dyn ProbeDevice, target: &str) -> Result<()> {
 pub struct CheckedTargets(std::sync::Mutex<std::collections::BTreeSet<String>>);
 
 impl CheckedTargets {
-    /// No targets.
+    /// An empty set of checked targets.
     pub const fn new() -> Self {
         Self(std::sync::Mutex::new(std::collections::BTreeSet::new()))
     }

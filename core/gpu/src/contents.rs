@@ -53,7 +53,7 @@ fn material_textures(material: &Material) -> [u32; 5] {
 }
 
 impl KnownBits {
-    /// Any word.
+    /// Bits of which nothing is known.
     pub const UNKNOWN: Self = Self { some: u32::MAX, all: 0 };
 
     fn of(words: impl Iterator<Item = u32>) -> Self {
@@ -81,7 +81,7 @@ impl Contents {
     /// Materials without textures and white vertices, whatever their kinds and lights.
     pub const PLAIN: Self = Self { material_textures: 0, vertex_colors: false, ..Self::ALL };
 
-    /// Whether [`Self::PLAIN`] has them all.
+    /// Whether the contents are within [`Self::PLAIN`].
     pub const fn is_plain(&self) -> bool {
         self.material_textures == 0 && !self.vertex_colors
     }

@@ -29,7 +29,7 @@ pub struct ProgramOptions {
     /// Kernel structure.
     pub structure: Structure,
     /// Assignment of rays to work-items.
-    pub threads: Scheduling,
+    pub scheduling: Scheduling,
     /// Traversal order of pixels and rays.
     pub order: Order,
     /// The sum over photons.
@@ -39,8 +39,8 @@ pub struct ProgramOptions {
 impl ProgramKind {
     /// The program that passes of an integrator launch in a configuration.
     pub fn of(config: &KernelConfig, integrator: Integrator) -> Self {
-        let KernelConfig { structure, threads, order, merges, .. } = *config;
-        match (ProgramOptions { structure, threads, order, merges }) {
+        let KernelConfig { structure, scheduling, order, merges, .. } = *config;
+        match (ProgramOptions { structure, scheduling, order, merges }) {
             build if integrator.splats() => Self::Pairs(integrator, build),
             build if build == ProgramOptions::default() => Self::Render,
             build => Self::Configured(build),

@@ -87,9 +87,9 @@ fn parameter(text: &str) -> (String, String, Passing) {
 #[test]
 fn entry_kernels_take_what_the_declarations_say() {
     let scene = macro_body(header("/scene.h"), "LS_SCENE_PARAMETERS");
-    let build = |structure, threads| {
+    let build = |structure, scheduling| {
         let order = Order::Scanline;
-        ProgramKind::Configured(ProgramOptions { structure, threads, order, ..ProgramOptions::default() })
+        ProgramKind::Configured(ProgramOptions { structure, scheduling, order, ..ProgramOptions::default() })
     };
     let parts = [
         ProgramKind::Render,

@@ -109,7 +109,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Refuses a size beyond the limits, or beyond what a file of so many bytes can hold.
+/// Refuses a size beyond the limits, or beyond what a file of that length can hold.
 pub(super) fn check_size(
     path: &Path,
     width: u32,

@@ -97,7 +97,7 @@ pub fn check(target: &str, outputs: &[u32]) -> Result<()> {
     let differing = (0..PROBES).filter(|&probe| ours.get(probe) != expected.get(probe)).count();
     Err(Error::Device {
         actor: target.into(),
-        action: format!("proving exact arithmetic: {}", operation.name),
+        action: format!("checking exact arithmetic: {}", operation.name),
         reason: format!(
             "{differing} of {PROBES} results have other bits than exact mode promises. The driver, its compiler or \
              the processor's mode contracts, approximates or rounds otherwise; install another version, or render \
@@ -157,7 +157,7 @@ mod tests {
             wrong[700 * OPERATIONS.len() + i] ^= 1;
             let message = check("opencl@x", &wrong).unwrap_err().to_string();
             let words =
-                format!("opencl@x: proving exact arithmetic: {} failed: 1 of 1024 results", operation.name);
+                format!("opencl@x: checking exact arithmetic: {} failed: 1 of 1024 results", operation.name);
             assert!(message.starts_with(&words), "{message}");
         }
         assert!(check("opencl@x", &right[..OPERATIONS.len()]).is_err(), "results that are not there");

@@ -466,7 +466,8 @@ mod tests {
         for (found, column) in plain.iter().zip((0..8).chain(0..4).chain(0..3)) {
             assert_eq!(found.to_vec(), number(column));
         }
-        if has_avx2() {
+        let avx2 = has_avx2().then_some(()).ok_or("The processor has no AVX2. Run on one that has.");
+        if lockstep_require::present("avx2", avx2).is_some() {
             // SAFETY: the processor has the features.
             assert_eq!(unsafe { columns_by_avx2() }, plain);
         }

@@ -22,7 +22,7 @@ pub enum Quantity {
     GeometricNormal,
     /// Texture coordinates.
     TextureCoordinates,
-    /// Coverage.
+    /// Alpha (opacity).
     Alpha,
     /// Base colour with its texture.
     Albedo,

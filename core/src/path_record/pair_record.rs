@@ -81,7 +81,7 @@ impl PairRecord {
         self.flags & flag != 0
     }
 
-    /// Steps of a pair of sub-paths of up to so many bounces, at most: a ray, a vertex and a contribution for each
+    /// Upper bound of the steps of a pair of sub-paths of up to `bounces` bounces: a ray, a vertex and a contribution for each
     /// vertex of both, and every connection.
     pub const fn most(bounces: u32) -> u32 {
         3 * bounces + 3 * (bounces + 1) + (bounces + 1) * (bounces + 2) / 2

@@ -26,7 +26,7 @@ pub struct VertexRecord {
     pub u: f32,
     /// Third barycentric coordinate.
     pub v: f32,
-    /// Coverage of the surface.
+    /// Alpha (opacity) of the surface, 0 to 1.
     pub alpha: f32,
     /// Unit geometric normal on the front side.
     pub geometric: Vec3,
@@ -46,7 +46,7 @@ pub struct VertexRecord {
     pub normal: Vec3,
     /// Distance to the light's point.
     pub light_distance: f32,
-    /// Radiance of the path with what the vertex or the sky emits, before the vertex's own light sample.
+    /// Radiance of the path with what the vertex or the environment emits, before the vertex's own light sample.
     pub gathered: Vec3,
     /// Density of the light sample.
     pub light_pdf: f32,
@@ -101,7 +101,7 @@ impl VertexRecord {
     pub const REACHED: u32 = 16;
     /// A next direction was sampled.
     pub const SCATTER: u32 = 32;
-    /// The path went on along it.
+    /// The path continued along the sampled direction.
     pub const CONTINUES: u32 = 64;
     /// The hit was a false one, and the path went straight on ([`crate::scene::Material::priority`]).
     pub const FALSE_HIT: u32 = 128;

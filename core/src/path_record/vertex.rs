@@ -50,7 +50,7 @@ pub struct PathVertex {
     pub t: f32,
     /// The hit; `None` for a miss.
     pub surface: Option<SurfaceVertex>,
-    /// Radiance of the path with what this vertex or the sky emits, before the vertex's own light sample.
+    /// Radiance of the path with what this vertex or the environment emits, before the vertex's own light sample.
     pub gathered: [f32; 3],
     /// The light sample, where one was drawn.
     pub light: Option<LightVertex>,
@@ -76,7 +76,7 @@ pub struct SurfaceVertex {
     /// Texture coordinates as the base colour's texture is looked up, else the first set as it is; zero on
     /// spheres.
     pub texture_coordinates: [f32; 2],
-    /// Coverage, 0 to 1.
+    /// Alpha (opacity), 0 to 1.
     pub alpha: f32,
     /// True for a false hit, beyond which the path went straight on ([`crate::scene::Material::priority`]).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -16,7 +16,7 @@ pub const STRETCHED_FIRST: u32 = CHARLIE_FIRST + CHARLIE_ALBEDO.len() as u32;
 /// Entries of all tables.
 const ENTRIES: usize = STRETCHED_FIRST as usize + STRETCHED_ALBEDO.len();
 
-/// The tables.
+/// All albedo tables, one after another.
 pub static ALBEDOS: [u32; ENTRIES] = {
     let mut all = [0; ENTRIES];
     copy(&SHEEN_ALBEDO, &mut all, 0);

@@ -4,7 +4,7 @@
 //! `LOCKSTEP_MAKE_TABLES=1 cargo test -p lockstep-transport albedos` makes them; without the variable that test holds a
 //! sample of their entries to be current.
 
-/// The share of an entry of one.
+/// Albedo per unit of an entry of the tables of single lobes.
 pub const LAYER_SCALE: f32 = 1.0 / 65536.0;
 
 /// Rows of [`RISING_ALBEDO`]: evenly in the square root of the perceptual roughness above
@@ -12,7 +12,7 @@ pub const LAYER_SCALE: f32 = 1.0 / 65536.0;
 pub const RISING_ROUGHNESSES: u32 = 24;
 /// Columns of [`RISING_ALBEDO`]: the square root of the cosine to the normal, evenly from 0 to 1.
 pub const RISING_COSINES: u32 = 32;
-/// Entries of a row: its columns and their cosine-weighted mean.
+/// Entries of a row of [`RISING_ALBEDO`]: its columns and their cosine-weighted mean.
 pub const RISING_ROW: u32 = RISING_COSINES + 1;
 
 /// The albedo of GGX microfacets whose reflectance is the fifth power of one minus the cosine, by which Schlick's Fresnel
@@ -33,13 +33,13 @@ pub static CHARLIE_ALBEDO: [u32; (CHARLIE_ROUGHNESSES * CHARLIE_COSINES) as usiz
 /// Perceptual roughnesses of [`STRETCHED_ALBEDO`], evenly from
 /// [`SMOOTHEST_ROUGH`](super::missing_albedo::SMOOTHEST_ROUGH) to 1.
 pub const STRETCHED_ROUGHNESSES: u32 = 16;
-/// Strengths of anisotropy, evenly from 0 to 1.
+/// Strengths of anisotropy of [`STRETCHED_ALBEDO`], evenly from 0 to 1.
 pub const STRETCHED_STRENGTHS: u32 = 10;
-/// Rows of a strength: evenly in the cosine between a direction's azimuth and that of anisotropy.
+/// Rows of [`STRETCHED_ALBEDO`] for one strength: evenly in the cosine between a direction's azimuth and that of anisotropy.
 pub const STRETCHED_AZIMUTHS: u32 = 7;
-/// Columns of a row, even in a function of the cosine to the normal.
+/// Columns of a row of [`STRETCHED_ALBEDO`], even in a function of the cosine to the normal.
 pub const STRETCHED_COSINES: u32 = 16;
-/// Entries of a strength.
+/// Entries of [`STRETCHED_ALBEDO`] for one strength.
 pub const STRETCHED_BLOCK: u32 = STRETCHED_AZIMUTHS * STRETCHED_COSINES;
 
 /// The share of light that anisotropic white microfacets lose by scattering once. Roughness by roughness, strength by

@@ -9,25 +9,25 @@
 //! Planes and columns are even in functions of the index and of the cosine that keep the loss of all roughnesses in
 //! place. The last column is the cosine-weighted mean of the row over the third power of its roughness.
 
-/// Columns of cosines, evenly in their place from 0 to 1.
+/// Columns of [`MISSING_ALBEDO`]: cosines, evenly in their place from 0 to 1.
 pub const MISSING_COSINES: u32 = 40;
-/// Rows of a table: roughnesses.
+/// Rows of a plane of [`MISSING_ALBEDO`]: roughnesses.
 pub const MISSING_ROUGHNESSES: u32 = 24;
-/// Planes of a side of dielectrics, evenly in their place from the index 1 to 4.
+/// Planes of [`MISSING_ALBEDO`] for one side of dielectrics, evenly in their place from the index 1 to 4.
 pub const MISSING_INDICES: u32 = 28;
-/// The plane of metals, after those of dielectrics from outside and from inside.
+/// The plane of metals in [`MISSING_ALBEDO`], after those of dielectrics from outside and from inside.
 pub const MISSING_METAL: u32 = 2 * MISSING_INDICES;
-/// The smallest perceptual roughness of the table.
+/// The smallest perceptual roughness of [`MISSING_ALBEDO`].
 pub const SMOOTHEST_ROUGH: f32 = 0.03;
-/// The share of an entry of one.
+/// Lost share of light per unit of an entry of [`MISSING_ALBEDO`].
 pub const MISSING_SCALE: f32 = 1.0 / 4_194_304.0;
 
-/// Entries of a row: its columns and their mean.
+/// Entries of a row of [`MISSING_ALBEDO`]: its columns and their mean.
 pub const MISSING_ROW: u32 = MISSING_COSINES + 1;
 
 /// Entries of the table.
 const ENTRIES: usize = ((MISSING_METAL + 1) * MISSING_ROUGHNESSES * MISSING_ROW) as usize;
 
-/// Plane by plane, row by row.
+/// Share of light that a rough surface loses by scattering once, plane by plane, row by row.
 #[rustfmt::skip]
 pub static MISSING_ALBEDO: [u32; ENTRIES] = include!("missing_albedo.txt");

@@ -233,7 +233,7 @@ impl SceneData {
         ]
     }
 
-    /// Hash of camera, sky and all arrays, each prefixed by its length; layers count where there are some.
+    /// Hash of camera, environment light and all arrays, each prefixed by its length; layers count where there are some.
     fn compute_hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.camera.hash_bytes());

@@ -97,7 +97,7 @@ pub enum MaterialKind {
     Principled = 3,
 }
 
-/// The alpha mode: how `base_color`'s alpha decides whether a ray sees the surface.
+/// How `base_color`'s alpha decides whether a ray sees a surface: glTF's alpha mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum AlphaMode {
@@ -109,7 +109,7 @@ pub enum AlphaMode {
     Blend = 2,
 }
 
-/// A surface. Texture fields are indices into [`crate::scene::SceneData::textures`] or [`NONE`]; a texture
+/// Material of a surface. Texture fields are indices into [`crate::scene::SceneData::textures`] or [`NONE`]; a texture
 /// multiplies its factor.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
@@ -374,7 +374,7 @@ pub enum EnvironmentKind {
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Environment {
-    /// Radiance straight up; of everything for a constant sky; the factor on an image's texels.
+    /// Radiance straight up; of every direction for a constant environment; the factor on an image's texels.
     pub zenith: Vec3,
     /// An [`EnvironmentKind`].
     pub kind: u32,

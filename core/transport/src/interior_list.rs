@@ -12,9 +12,9 @@ use lockstep_core::scene::SceneData;
 /// inside.
 pub type InteriorList = u64;
 
-/// Bits of an entry.
+/// Bits of an entry of an [`InteriorList`].
 pub const ENTRY_BITS: u32 = 16;
-/// Bits of a list.
+/// Bits of all entries of an [`InteriorList`].
 pub const LIST_BITS: u32 = 64;
 
 /// The entry at this place, in bits from the lowest; zero where there is none.

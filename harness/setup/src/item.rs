@@ -28,7 +28,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// Whether a target needs it. A target without a device stands for any device of its backend.
+    /// Whether a target needs the item. A target without a device stands for any device of its backend.
     pub fn serves(&self, target: &TargetId) -> bool {
         let (own, other) = (&self.target.device, &target.device);
         self.target.backend == target.backend && (own.is_none() || other.is_none() || own == other)

@@ -24,11 +24,12 @@ pub(super) fn item() -> Item {
 fn presence(_: &Host) -> Result<Presence, SetupError> {
     match lockstep_cuda::compiler() {
         Ok(found) => Ok(Presence::There(format!("NVRTC {} at {}", found.version, found.library.display()))),
-        Err(absence) if std::env::var_os(nvrtc::VARIABLE).is_some_and(|value| !value.is_empty()) => {
-            let reason = format!("{}; unset {}, or set it to a libnvrtc", absence.reason, nvrtc::VARIABLE);
+        Err(unavailable) if std::env::var_os(nvrtc::VARIABLE).is_some_and(|value| !value.is_empty()) => {
+            let reason =
+                format!("{}; unset {}, or set it to a libnvrtc", unavailable.reason, nvrtc::VARIABLE);
             Err(SetupError::Blocked { item: "nvrtc", reason })
         }
-        Err(absence) => Ok(Presence::Missing(absence.reason)),
+        Err(unavailable) => Ok(Presence::Missing(unavailable.reason)),
     }
 }
 

@@ -8,7 +8,7 @@ use lockstep_core::Query;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// One in so many rays may hit by one tracer's rounding and miss by another's: rays that graze an edge, or end where they
+/// At most one ray in this many may hit by one tracer's rounding and miss by another's: rays that graze an edge, or end where they
 /// meet a surface. Of 589,824 rays of each kind in `cornell` and `sponza-wide` at most 2 did between any two of tinybvh's
 /// layouts, Embree and ours (`reports/checks/traversal`); scenes of finer triangles have more edges, and a tracer that
 /// leaves out a part of the scene, or surfaces of one side, differs by far more.

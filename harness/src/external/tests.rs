@@ -126,12 +126,17 @@ fn a_program_is_looked_for_in_its_folder_or_in_path_and_absent_with_a_remedy() {
     fs::write(&file, text).unwrap();
     let found = declared_in(&file).unwrap();
     assert!(found.all[0].state.as_ref().unwrap().ends_with("true"));
-    let absence = |i: usize| found.all[i].state.clone().unwrap_err();
-    assert!(absence(1).reason.ends_with("./no/program is no program that can be run"), "{:?}", absence(1));
+    let unavailable = |i: usize| found.all[i].state.clone().unwrap_err();
     assert!(
-        absence(1).remedy.contains("correct `command` of [path] at") && absence(1).remedy.ends_with(":4.")
+        unavailable(1).reason.ends_with("./no/program is no program that can be run"),
+        "{:?}",
+        unavailable(1)
     );
-    assert!(absence(2).reason.ends_with("nowhere does not exist"), "{:?}", absence(2));
+    assert!(
+        unavailable(1).remedy.contains("correct `command` of [path] at")
+            && unavailable(1).remedy.ends_with(":4.")
+    );
+    assert!(unavailable(2).reason.ends_with("nowhere does not exist"), "{:?}", unavailable(2));
     let others = found.require(&["here".into(), "cpu-bvh".into()]).unwrap();
     assert_eq!(others, ["cpu-bvh"]);
     assert!(matches!(found.require(&["path".into()]), Err(Failure::TargetAbsent { .. })));

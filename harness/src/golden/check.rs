@@ -76,15 +76,15 @@ fn present(targets: Vec<Target>) -> Result<Vec<Target>, Failure> {
     let mut kept = Vec::new();
     for target in targets {
         match target.absent() {
-            Some(absence) => {
-                say(&format!("lockstep: {absence}"));
-                first.get_or_insert(absence);
+            Some(unavailable) => {
+                say(&format!("lockstep: {unavailable}"));
+                first.get_or_insert(unavailable);
             }
             None => kept.push(target),
         }
     }
     match (kept.is_empty(), first) {
-        (true, Some(absence)) => Err(absence),
+        (true, Some(unavailable)) => Err(unavailable),
         _ => Ok(kept),
     }
 }

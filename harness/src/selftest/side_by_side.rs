@@ -13,7 +13,7 @@ use super::table::CheckRow;
 use crate::exit::Failure;
 use crate::interrupt;
 
-/// Runs checks of a target, so many at once, and hands out a row for each as it ends. Checks that have not begun when the
+/// Runs checks of a target, at most `jobs` at once, and hands out a row for each as it ends. Checks that have not begun when the
 /// user asks to stop have none.
 ///
 /// # Errors

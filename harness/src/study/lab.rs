@@ -73,8 +73,7 @@ impl<'a> Lab<'a> {
         self.sessions.iter().map(|s| s.id.clone()).filter(|id| !self.refuses(id, scene)).collect()
     }
 
-    /// The targets that render a scene with so many samples per pixel: those of which no run failed with as many or
-    /// fewer.
+    /// Targets that render a scene with `spp` samples per pixel: those of which no run failed with as many or fewer.
     pub(crate) fn targets_at(&self, scene: &str, spp: u32) -> Vec<TargetId> {
         let mut targets = self.targets(scene);
         targets.retain(|id| self.folder.failed_from(scene, id).is_none_or(|least| spp < least));

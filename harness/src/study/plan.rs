@@ -447,7 +447,7 @@ pub(crate) fn open(
     }
     bar.clear();
     match (opened.is_empty(), first_absence) {
-        (true, Some(absence)) => Err(absence),
+        (true, Some(unavailable)) => Err(unavailable),
         _ => Ok(opened),
     }
 }

@@ -77,18 +77,18 @@ pub(crate) fn obtain(
         return Ok(Obtained::default());
     }
     let entry = Entry::new(scene, &settings, renderer.rendered()?.hash());
-    let mut pace = None;
+    let mut measured = None;
     if let Some(seconds) = plan.reference_seconds {
-        pace = seconds_per_spp(seconds * LONG_PASS, |spp| match renderer.advance(spp, &mut watch)? {
+        measured = seconds_per_spp(seconds * LONG_PASS, |spp| match renderer.advance(spp, &mut watch)? {
             Pass::Done(report) => Ok::<_, Failure>(Some(report.stages.total_ms / 1e3)),
             Pass::Stopped => Ok(None),
         })?;
-        if pace.is_none() {
+        if measured.is_none() {
             return Ok(Obtained::default());
         }
     }
     let mut notes = Vec::new();
-    let wanted = samples(plan, (scene, top), &timings, (renderer, pace), &mut |text| {
+    let wanted = samples(plan, (scene, top), &timings, (renderer, measured), &mut |text| {
         notes.push(note(format!("the reference of {} {text}", scene.name)));
     })
     .max(renderer.spp());
@@ -224,8 +224,8 @@ pub(super) fn speed(timings: &[&Timing], target: &TargetId) -> f64 {
 }
 
 /// Seconds that a sample of every pixel takes where passes are long: the film's samples double, from its first on, until
-/// a pass takes `long` seconds. `render` fills the film up to so many samples and returns the seconds of this pass, `None`
-/// where the user stops it; then this is `None` too.
+/// a pass takes `long` seconds. `render` fills the film up to a number of samples per pixel and returns the seconds of this
+/// pass, `None` where the user stops it; then this is `None` too.
 fn seconds_per_spp<E>(
     long: f64,
     mut render: impl FnMut(u32) -> Result<Option<f64>, E>,
@@ -249,13 +249,13 @@ fn samples(
     plan: &Plan,
     (scene, top): (&Scene, u32),
     timings: &[&Timing],
-    (renderer, pace): (&TargetSession, Option<f64>),
+    (renderer, in_long_passes): (&TargetSession, Option<f64>),
     warn: &mut dyn FnMut(String),
 ) -> u32 {
     let pixels = f64::from(plan.settings.width) * f64::from(plan.settings.height);
     let measured = speed(timings, &renderer.id);
     let by_levels = (measured > 0.0).then(|| pixels / measured / 1e3);
-    let seconds_per_spp = pace.or(by_levels).or_else(|| renderer.predict(1)).unwrap_or(0.0);
+    let seconds_per_spp = in_long_passes.or(by_levels).or_else(|| renderer.predict(1)).unwrap_or(0.0);
     if let Some(seconds) = plan.reference_seconds {
         return fitting(top, seconds_per_spp, seconds);
     }

@@ -400,7 +400,7 @@ impl ProgramRuns {
         Ok(())
     }
 
-    /// Renders the image of a scene with so many samples of every pixel.
+    /// Renders the image of a scene with `spp` samples per pixel.
     fn render(&mut self, loaded: &Loaded, spp: u32) -> Result<Pass, Failure> {
         let word = self.words.get(&loaded.scene).unwrap_or(&loaded.scene);
         let request = request(&loaded.scene, word, &loaded.settings, spp);

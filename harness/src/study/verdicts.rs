@@ -132,7 +132,7 @@ mod tests {
         assert!(found.tests.is_some());
     }
 
-    /// A program's image of so many samples, grey.
+    /// A program's grey image of `spp` samples per pixel.
     fn of_program(spp: u32, value: f32, before: Option<(u32, f32)>) -> Outcome {
         let means =
             |(spp, value)| Rendered::Means { image: LinearImage::from_fn(9, 9, |_, _| [value; 3]), spp };

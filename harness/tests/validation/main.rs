@@ -29,7 +29,7 @@ fn full() -> bool {
 fn scene(spec: &str) -> Option<Scene> {
     let found = match load(spec, &LoadOptions::default()) {
         Ok(loaded) => Ok(loaded.scene),
-        Err(absence @ lockstep_core::Error::Unavailable { .. }) => Err(absence),
+        Err(unavailable @ lockstep_core::Error::Unavailable { .. }) => Err(unavailable),
         Err(error) => panic!("{spec}: {error}"),
     };
     require::present("scenes", found)

@@ -63,7 +63,7 @@ fn renderer() -> Box<dyn Renderer> {
     Cpu.open(BVH_TARGET, &OpenOptions::default()).unwrap()
 }
 
-/// Channels of the mean image after so many samples more.
+/// Channels of the mean image after further samples.
 fn image(renderer: &mut dyn Renderer, samples: std::ops::Range<u32>) -> Vec<f64> {
     renderer.accumulate(samples).unwrap();
     let mut film = Film::new(1, 1).unwrap();
@@ -215,7 +215,7 @@ fn line(points: &[(f64, f64)]) -> [f64; 2] {
     [y - b * x, b]
 }
 
-/// The variance of the mean of so many samples over that of the first. A pass merges over a circle whose area falls as
+/// The variance of the mean of `spp` samples over that of the first. A pass merges over a circle whose area falls as
 /// the fourth root of its number, so it is noisier by that root where merges alone find the light.
 fn noise(spp: u32, connects: bool) -> f64 {
     let of_pass = |pass: u32| if connects { 1.0 } else { f64::from(pass).sqrt().sqrt() };

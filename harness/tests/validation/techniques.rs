@@ -79,7 +79,7 @@ impl Count {
         self.found += usize::from(biased >= tolerances::WELCH_TECHNIQUES);
     }
 
-    /// Prints the counts and asserts that the bias is found in at least so many comparisons.
+    /// Prints the counts and asserts that the bias is found in at least `least` comparisons.
     fn check(&self, least: usize) {
         let Self { tests, compared, found } = self;
         println!(
@@ -91,7 +91,7 @@ impl Count {
 
 /// Whether many rays hit the light, so that camera sub-paths find it alone.
 fn is_hit(light: LitBy) -> bool {
-    matches!(light, LitBy::Triangles | LitBy::Sky)
+    matches!(light, LitBy::Triangles | LitBy::Environment)
 }
 
 #[test]

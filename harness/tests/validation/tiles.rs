@@ -35,7 +35,7 @@ impl Tiles {
         self.values.len()
     }
 
-    /// The largest of Welch's statistics against other seeds, these with so many times the light.
+    /// The largest of Welch's statistics against other seeds, whose light is multiplied by a factor.
     pub(crate) fn largest_t(&self, others: &Self, brighter: f64) -> f64 {
         let t = |(a, b): (&Vec<f64>, &Vec<f64>)| {
             welch_t(&a.iter().map(|v| v * brighter).collect::<Vec<_>>(), b).abs()

@@ -69,7 +69,7 @@ impl PartialFilm {
         Ok(Self { identity, samples: SampleSet::default(), film })
     }
 
-    /// The render.
+    /// The render that the film is part of.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -79,7 +79,7 @@ impl PartialFilm {
         &self.samples
     }
 
-    /// The sums.
+    /// The film's sums.
     pub fn film(&self) -> &Film {
         &self.film
     }

@@ -166,12 +166,12 @@ impl Scheduler {
         self.workers.get(&worker)?.rate
     }
 
-    /// The samples that are there.
+    /// Samples whose films have arrived.
     pub fn committed(&self) -> &SampleSet {
         &self.committed
     }
 
-    /// Whether all that is wanted is there.
+    /// Whether the films of all wanted samples have arrived.
     pub fn is_complete(&self) -> bool {
         self.wanted.without(&self.committed).is_empty()
     }

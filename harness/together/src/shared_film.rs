@@ -156,7 +156,7 @@ pub(crate) struct LentFilm {
 }
 
 impl LentFilm {
-    /// The film of so many pixels that lies there; `None` for more than [`MOST_PIXELS`].
+    /// The film of `pixels` pixels in the shared memory; `None` for more than [`MOST_PIXELS`].
     pub(crate) fn new(
         shared: &Arc<SharedFilm>,
         pixels: usize,

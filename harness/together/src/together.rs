@@ -181,7 +181,7 @@ impl Together {
         self.workers.values().any(|worker| self.is_active(worker))
     }
 
-    /// How samples are shared from the next pass on.
+    /// Sets how samples are shared from the next pass on.
     pub fn set_schedule(&mut self, schedule: Schedule) {
         self.options.schedule = schedule;
     }

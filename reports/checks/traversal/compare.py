@@ -46,7 +46,7 @@ def read_manifest(dump):
 
 
 def queries(kind):
-    """What is asked of rays of a kind, as lockstep asks it."""
+    """Queries for a kind of rays, as lockstep traces them."""
     return ["any", "closest"] if kind == "shadow" else ["closest"]
 
 
@@ -229,7 +229,7 @@ def main():
     parser.add_argument("--tinybvh", type=Path, metavar="SOURCES", help="time tinybvh, whose sources are in this folder")
     parser.add_argument("--optix", action="store_true", help="time OptiX through Mitsuba")
     parser.add_argument("--opencl", metavar="NAME", help="a part of the name of tinybvh's OpenCL device; none without")
-    parser.add_argument("--threads", type=int, nargs="*", default=[], help="time tinybvh on so many threads")
+    parser.add_argument("--threads", type=int, nargs="*", default=[], help="time tinybvh on each of these numbers of threads")
     parser.add_argument("--builds", default="HQ,HQ optimised", help="of tinybvh's trees")
     parser.add_argument("--layouts", help="of tinybvh's trees [default: BVH_GPU,BVH4_GPU,BVH8_CWBVH,BVH4_CPU,BVH8_CPU]")
     parser.add_argument("--variant", help="of Mitsuba [default: cuda_ad_rgb with a GPU, else llvm_ad_rgb]")

@@ -79,7 +79,7 @@ pub struct Side {
     pub files: Vec<Part>,
 }
 
-/// The answer.
+/// Similarity of two folders of sources.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Similarity {
     /// The shortest run of tokens that counted.

@@ -33,7 +33,7 @@ pub struct Crops {
     pub cells: Vec<Crop>,
 }
 
-/// One integrator.
+/// An integrator's crop.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Crop {

@@ -26,7 +26,7 @@ pub struct Pyramid {
     pub techniques: Vec<TechniqueShare>,
 }
 
-/// One technique.
+/// A technique's share of the light.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TechniqueShare {

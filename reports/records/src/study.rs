@@ -31,9 +31,9 @@ pub mod files {
     pub const TABLES: &str = "tables";
     /// All tables as JSON.
     pub const TABLES_JSON: &str = "tables.json";
-    /// The summary for pull requests.
+    /// File name of the summary for pull requests.
     pub const SUMMARY: &str = "summary.md";
-    /// The page.
+    /// File name of the HTML page.
     pub const PAGE: &str = "report.html";
 }
 

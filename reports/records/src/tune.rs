@@ -2,7 +2,7 @@
 
 use lockstep_core::Mode;
 use lockstep_metrics::float;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// One pass of one target in one kernel configuration: the samples `0..spp` of every pixel. A configuration
 /// that was refused has one record, without times. Written as `tune`; older files call it `sweep`.
@@ -14,9 +14,10 @@ pub struct Tune {
     /// The target.
     pub target: String,
     /// The configuration's label, such as `megakernel/group=256`.
-    #[serde(alias = "variant")]
+    #[serde(alias = "variant", deserialize_with = "label")]
     pub configuration: String,
     /// The part of the label that names structure and scheduling, such as `megakernel/persistent`.
+    #[serde(deserialize_with = "label")]
     pub scheduling: String,
     /// Work-items of a work-group; nothing where there are no groups.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,4 +65,25 @@ pub struct Tune {
     pub refused: String,
     /// How the kernels were compiled.
     pub mode: Mode,
+}
+
+/// Label of a kernel configuration. Older files call the structure without compaction `in-place`.
+fn label<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let label = String::deserialize(from)?;
+    Ok(label.strip_prefix("in-place").map_or(label.clone(), |rest| format!("no-compaction{rest}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_older_files_are_read_by_their_present_names() {
+        let of = |label: &str| {
+            let text = format!(r#"{{"variant": "{label}/group=32", "scheduling": "{label}"}}"#);
+            serde_json::from_str::<Tune>(&text).map(|tune| (tune.configuration, tune.scheduling)).unwrap()
+        };
+        assert_eq!(of("in-place"), ("no-compaction/group=32".into(), "no-compaction".into()));
+        assert_eq!(of("megakernel"), ("megakernel/group=32".into(), "megakernel".into()));
+    }
 }

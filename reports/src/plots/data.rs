@@ -18,7 +18,7 @@ pub enum SeriesKind {
     Guide,
 }
 
-/// One line.
+/// A line of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// The text at its end.
@@ -308,8 +308,7 @@ pub(super) fn rate_plot(study: &Study) -> Option<BarPlot> {
     })
 }
 
-/// Whether the greatest of the positive values is so many times the least that bars of both on one linear axis would leave
-/// nothing of the least.
+/// Whether positive values span too many orders of magnitude for one linear axis, where the least's bar would vanish.
 pub(crate) fn spans_decades(values: impl Iterator<Item = f64>) -> bool {
     let (least, most) = values
         .filter(|value| *value > 0.0 && value.is_finite())

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_study_that_was_not_judged_has_none_of_these_tables() {
+    fn a_study_that_was_not_compared_has_none_of_these_tables() {
         let old = Difference { identical: true, ..Difference::default() };
         let study = Study::from_records(vec![old.into()], Environment::default());
         assert!(agreement_tables(&study).iter().all(|table| table.rows.is_empty()));

@@ -213,7 +213,7 @@ pub fn invalid_samples_table(study: &Study) -> Table {
     table
 }
 
-/// Taking scenes to targets.
+/// Table of the cost of loading scenes on targets.
 pub fn load_table(study: &Study) -> Table {
     let numbers = ["Triangles", "Build ms", "Compile ms", "Upload ms", "Memory"];
     let mut table = Table::new("load", "Loading", &["Scene", "Target"], &numbers);

@@ -79,7 +79,7 @@ fn films_cell(identical: bool) -> Cell {
 }
 
 impl Cell {
-    /// A text.
+    /// A cell with a text.
     pub fn text(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { value: Value::String(text.clone()), text }
@@ -93,7 +93,7 @@ impl Cell {
         Self { text, value: json }
     }
 
-    /// A whole number.
+    /// A cell with a whole number.
     pub fn count(value: u64) -> Self {
         Self { text: format::count(value), value: Value::from(value) }
     }
@@ -103,12 +103,12 @@ impl Cell {
         if spp == 0 { Self::empty() } else { Self::count(u64::from(spp)) }
     }
 
-    /// Yes or no.
+    /// A cell with a yes or a no.
     pub fn flag(value: bool, text: impl Into<String>) -> Self {
         Self { text: text.into(), value: Value::Bool(value) }
     }
 
-    /// Nothing measured.
+    /// A cell without a value: nothing was measured.
     pub fn empty() -> Self {
         Self { text: String::new(), value: Value::Null }
     }

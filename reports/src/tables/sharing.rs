@@ -18,7 +18,7 @@ pub struct Shared<'a> {
     pub efficiency: Option<MedianInterval>,
 }
 
-/// All of a study, where rounds are whole.
+/// The shared renders of a study whose rounds are complete.
 pub fn shared(study: &Study) -> Vec<Shared<'_>> {
     let of = |record| {
         Some(Shared {

@@ -88,7 +88,7 @@ const FACTORS: [Factor; 8] = [
     ("Wavefront", |row| row.in_grid && row.scheduling == "wavefront"),
     ("Persistent", |row| row.in_grid && row.scheduling == "wavefront/persistent"),
     ("One item a ray", |row| row.in_grid && row.scheduling == "wavefront/per-ray"),
-    ("No compaction", |row| row.in_grid && row.scheduling == "in-place"),
+    ("No compaction", |row| row.in_grid && row.scheduling == "no-compaction"),
     ("Megakernel", |row| row.in_grid && row.scheduling.starts_with("megakernel")),
     ("Scanlines", |row| row.configuration.contains("/scanline")),
     ("Octants", |row| row.configuration.contains("/octants")),
@@ -147,7 +147,7 @@ mod tests {
         let configurations = [
             ("wavefront", 10.0, true),
             ("wavefront/group=64", 8.0, true),
-            ("in-place", 12.0, false),
+            ("no-compaction", 12.0, false),
             ("megakernel", 15.0, true),
             ("wavefront/fast", 9.0, false),
         ];
@@ -167,7 +167,7 @@ mod tests {
         | wavefront | the default | = |  | 10.02 | 5.000 | 3.000 | 2.000 | 128 | 4 | 6 |
         | wavefront, again (A/A) | the floor | = | 1.002 | 10.05 | 5.010 | 3.006 | 2.004 | 128 | 4 | 6 |
         | wavefront/group=64 | faster, best | = | 0.800 | 8.020 | 4.000 | 2.400 | 1.600 | 64 | 4 | 6 |
-        | in-place | BUG: its film is not the default's | ≠ | 1.200 | 12.03 | 6.000 | 3.600 | 2.400 | 128 | 4 | 6 |
+        | no-compaction | BUG: its film is not the default's | ≠ | 1.200 | 12.03 | 6.000 | 3.600 | 2.400 | 128 | 4 | 6 |
         | megakernel | slower | = | 1.500 | 15.04 |  |  |  | 128 | 4 | 6 |
         | wavefront/fast | faster | ≠ | 0.900 | 9.023 | 4.500 | 2.700 | 1.800 | 128 | 4 | 6 |
         ");

@@ -41,7 +41,7 @@ const BYTES: u64 = 300;
 pub(crate) enum Bound {
     /// In units of the mesh.
     Distance(f32),
-    /// A number of pixels of an image with so many lines, seen by the scene's camera.
+    /// A number of pixels of an image with `lines` rows, seen by the scene's camera.
     Pixels { pixels: f32, lines: u32 },
 }
 

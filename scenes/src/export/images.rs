@@ -58,25 +58,25 @@ pub(super) fn write_exr(path: &Path, width: usize, pixels: &[[f32; 3]]) -> Resul
     })
 }
 
-/// Rows and columns that an image of the sky has at least.
+/// Rows and columns that the image of the environment has at least.
 const LEAST_ROWS: usize = 511;
 
 /// Columns of the image of a gradient, which is the same all around.
 const GRADIENT_COLUMNS: usize = 8;
 
-/// The sky as an equirectangular image whose rows lie half a row from the poles: width and pixels. `longitude` says, in
+/// The environment as an equirectangular image whose rows lie half a row from the poles: width and pixels. `longitude` says, in
 /// turns from +x over +z, where a column lies that is given in fractions of the width.
 ///
-/// Rows and columns are as many times as many as the sky's image has that the middles of its texels are middles of texels
+/// Rows and columns are as many times as many as the environment's image has that the middles of its texels are middles of texels
 /// again: so both images are the same where they are interpolated, all but half a row about the poles.
-pub(super) fn sky(scene: &Scene, longitude: impl Fn(f64) -> f64) -> (usize, Vec<[f32; 3]>) {
-    let sky: &Environment = &scene.environment;
-    let (columns, rows) = match sky.kind == EnvironmentKind::Image as u32 {
-        true => (sky.image_width as usize, sky.image_height as usize),
+pub(super) fn environment(scene: &Scene, longitude: impl Fn(f64) -> f64) -> (usize, Vec<[f32; 3]>) {
+    let environment: &Environment = &scene.environment;
+    let (columns, rows) = match environment.kind == EnvironmentKind::Image as u32 {
+        true => (environment.image_width as usize, environment.image_height as usize),
         false => (GRADIENT_COLUMNS, 1),
     };
     let odd = |least: usize, count: usize| least.div_ceil(count.max(1)) | 1;
-    let (columns, rows) = match sky.kind == EnvironmentKind::Image as u32 {
+    let (columns, rows) = match environment.kind == EnvironmentKind::Image as u32 {
         true => (columns * odd(2 * LEAST_ROWS, columns), rows * odd(LEAST_ROWS, rows)),
         false => (columns, odd(2 * LEAST_ROWS, rows)),
     };

@@ -1,4 +1,4 @@
-//! Lamps without a shape, and the sky.
+//! Lamps without a shape, and the environment light.
 
 use super::matrix::{Matrix, normalize, single};
 use super::object::{Class, Object, shorten};
@@ -28,11 +28,11 @@ pub(super) fn add(
             "directional" => builder.light(reader.directional()?),
             "constant" => {
                 let radiance = reader.light(&["radiance"])?;
-                reader.sky(builder, EnvironmentLight::Constant(radiance));
+                reader.environment(builder, EnvironmentLight::Constant(radiance));
             }
             "envmap" => {
-                let sky = reader.image()?;
-                reader.sky(builder, sky);
+                let environment = reader.image()?;
+                reader.environment(builder, environment);
             }
             other => {
                 object.skip_all();
@@ -68,11 +68,11 @@ impl Reader<'_> {
         Ok(self.object.transform("to_world", self.warnings)?.unwrap_or(Matrix::IDENTITY))
     }
 
-    fn sky(&mut self, builder: &mut SceneBuilder, sky: EnvironmentLight) {
+    fn environment(&mut self, builder: &mut SceneBuilder, environment: EnvironmentLight) {
         if builder.environment != EnvironmentLight::default() {
             self.warnings.add(self.object.place(), "a scene has one sky; this one replaces the one before");
         }
-        builder.environment = sky;
+        builder.environment = environment;
     }
 
     fn point(&mut self) -> Result<PunctualLight> {

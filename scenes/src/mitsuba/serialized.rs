@@ -100,7 +100,7 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// So many bytes; memory grows with what is there, not with what is asked for.
+    /// Reads `count` bytes. Memory grows with the bytes that are present, not with the number asked for.
     fn bytes(&mut self, count: usize) -> Result<Vec<u8>, String> {
         let mut out = Vec::new();
         let read = self.reader.by_ref().take(count as u64).read_to_end(&mut out);

@@ -7,7 +7,7 @@ use lockstep_core::scene::Wrap;
 use std::f64::consts::{PI, TAU};
 
 /// An environment image as the scene has it, with its rotation in turns.
-pub(super) struct Sky {
+pub(super) struct EnvironmentMap {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) texels: Vec<[f32; 3]>,
@@ -21,10 +21,10 @@ const SAMPLES: usize = 3;
 ///
 /// Images of version 3 are equirectangular about the light's z; where that axis is the scene's y, their texels
 /// are kept. Those of version 4 cover the sphere by equal areas (Clarberg 2008). All others are resampled.
-pub(super) fn sky(image: RadiancePixels, version: Version, from_world: &Matrix) -> Sky {
+pub(super) fn read(image: RadiancePixels, version: Version, from_world: &Matrix) -> EnvironmentMap {
     match version {
         Version::Three => match kept(&image, from_world) {
-            Some(sky) => sky,
+            Some(map) => map,
             None => {
                 let (width, height) = (image.width, image.height);
                 resampled(width, height, from_world, |d| equirectangular(&image, d))
@@ -39,7 +39,7 @@ pub(super) fn sky(image: RadiancePixels, version: Version, from_world: &Matrix) 
 }
 
 /// The image with its own texels, where its poles are the scene's.
-fn kept(image: &RadiancePixels, from_world: &Matrix) -> Option<Sky> {
+fn kept(image: &RadiancePixels, from_world: &Matrix) -> Option<EnvironmentMap> {
     let to_light = |v: [f64; 3]| unit(from_world.vector(v));
     let (x, y, z) = (to_light([1.0, 0.0, 0.0])?, to_light([0.0, 1.0, 0.0])?, to_light([0.0, 0.0, 1.0])?);
     if y[2].abs() < 1.0 - 1e-6 || x[2].abs() > 1e-3 || z[2].abs() > 1e-3 {
@@ -63,7 +63,12 @@ fn kept(image: &RadiancePixels, from_world: &Matrix) -> Option<Sky> {
         rows.concat()
     };
     let rotation = if is_mirrored { -first } else { first };
-    Some(Sky { width: image.width, height: image.height, texels, rotation: rotation.rem_euclid(1.0) as f32 })
+    Some(EnvironmentMap {
+        width: image.width,
+        height: image.height,
+        texels,
+        rotation: rotation.rem_euclid(1.0) as f32,
+    })
 }
 
 /// An equirectangular image from a function of the light's directions, by the mean over each texel.
@@ -72,7 +77,7 @@ fn resampled(
     height: u32,
     from_world: &Matrix,
     radiance: impl Fn([f64; 3]) -> [f32; 3] + Sync,
-) -> Sky {
+) -> EnvironmentMap {
     use rayon::prelude::*;
     let row = |y: u32| {
         (0..width).map(move |x| (x, y)).map(|(x, y)| {
@@ -89,7 +94,7 @@ fn resampled(
         })
     };
     let texels = (0..height).into_par_iter().flat_map_iter(row).collect();
-    Sky { width, height, texels, rotation: 0.0 }
+    EnvironmentMap { width, height, texels, rotation: 0.0 }
 }
 
 /// The interpolated radiance at image coordinates, columns repeated or mirrored.
@@ -154,9 +159,9 @@ mod tests {
     use lockstep_core::scene::{EnvironmentLight, SceneBuilder, environment_radiance};
 
     /// The radiance that the scene has in a direction.
-    fn seen(sky: Sky, direction: [f64; 3]) -> Vec3 {
+    fn seen(map: EnvironmentMap, direction: [f64; 3]) -> Vec3 {
         let mut builder = SceneBuilder::new("t");
-        let Sky { width, height, texels, rotation } = sky;
+        let EnvironmentMap { width, height, texels, rotation } = map;
         let scale = Vec3::splat(1.0);
         builder.environment = EnvironmentLight::Image { width, height, texels, scale, rotation };
         let scene = builder.build().unwrap();
@@ -181,7 +186,7 @@ mod tests {
         }
         for d in directions() {
             let wanted = radiance(unit(from_world.vector(d)).unwrap());
-            let found = seen(sky(image.clone(), version, &from_world), d).to_array();
+            let found = seen(read(image.clone(), version, &from_world), d).to_array();
             let off = found.iter().zip(wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(off < 0.03, "{found:?} is not {wanted:?} towards {d:?}");
         }

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::description::{Description, LightDefinition, Version};
-use super::environment::{self, Sky};
+use super::environment::{self, EnvironmentMap};
 use super::matrix::{Matrix, sub, unit};
 use super::params::{Color, Params, Role, shorten};
 use crate::pixels::decode_file;
@@ -189,7 +189,8 @@ fn infinite(
         return Err(context.warnings.error(&params.place, "the light's transform cannot be undone"));
     };
     let factor = factor * wanted(params, "illuminance", environment::illuminance(&image), context)?;
-    let Sky { width, height, mut texels, rotation } = environment::sky(image, context.version, &from_world);
+    let EnvironmentMap { width, height, mut texels, rotation } =
+        environment::read(image, context.version, &from_world);
     match &builder.environment {
         EnvironmentLight::Constant(radiance) => {
             let added = radiance.to_array();

@@ -51,7 +51,7 @@ impl Context<'_, '_> {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// Refuses so many more triangles where they are too many.
+    /// Refuses `count` more triangles where all together would exceed the budget.
     fn check_triangles(&self, count: usize, place: &str) -> Result<()> {
         let mut budget = Budget::of_triangles(self.access.limits, self.bytes);
         budget.take((self.triangles as usize).saturating_add(count), place, self.warnings)

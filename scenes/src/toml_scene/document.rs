@@ -19,7 +19,7 @@ pub(super) struct Document {
     #[serde(default)]
     pub(super) multiscatter: bool,
     pub(super) camera: Option<Spanned<CameraTable>>,
-    pub(super) sky: Option<Spanned<SkyTable>>,
+    pub(super) sky: Option<Spanned<EnvironmentTable>>,
     pub(super) sun: Option<Spanned<SunTable>>,
     #[serde(default)]
     pub(super) lights: Vec<Spanned<LightTable>>,
@@ -56,7 +56,7 @@ pub(super) struct CameraTable {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum SkyKind {
+pub(super) enum EnvironmentTableKind {
     Constant,
     Gradient,
     Image,
@@ -64,8 +64,8 @@ pub(super) enum SkyKind {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SkyTable {
-    pub(super) kind: SkyKind,
+pub(super) struct EnvironmentTable {
+    pub(super) kind: EnvironmentTableKind,
     pub(super) radiance: Option<[f32; 3]>,
     pub(super) zenith: Option<[f32; 3]>,
     pub(super) horizon: Option<[f32; 3]>,

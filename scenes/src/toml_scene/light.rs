@@ -1,6 +1,6 @@
-//! The sky, sun and lights of a document.
+//! The environment light, sun and lights of a document.
 
-use super::document::{Document, LightKind, LightTable, SkyKind, SkyTable};
+use super::document::{Document, EnvironmentTable, EnvironmentTableKind, LightKind, LightTable};
 use super::{Files, Text};
 use crate::pixels::decode_file;
 use lockstep_core::math::sin_cos_turns;
@@ -17,7 +17,7 @@ pub(super) fn apply(
     builder: &mut SceneBuilder,
 ) -> Result<()> {
     if let Some(table) = &document.sky {
-        builder.environment = sky(table, source, files)?;
+        builder.environment = environment(table, source, files)?;
     }
     if let Some(table) = &document.sun {
         let sun = table.get_ref();
@@ -52,15 +52,19 @@ fn check<T>(
     Ok(())
 }
 
-fn sky(table: &Spanned<SkyTable>, source: &Text<'_>, files: &Files<'_>) -> Result<EnvironmentLight> {
+fn environment(
+    table: &Spanned<EnvironmentTable>,
+    source: &Text<'_>,
+    files: &Files<'_>,
+) -> Result<EnvironmentLight> {
     let wrong = |message: String| Err(source.error(table.span().start, message));
     let t = table.get_ref();
     let present = [
-        ("radiance", t.radiance.is_some(), SkyKind::Constant),
-        ("zenith", t.zenith.is_some(), SkyKind::Gradient),
-        ("horizon", t.horizon.is_some(), SkyKind::Gradient),
-        ("ground", t.ground.is_some(), SkyKind::Gradient),
-        ("file", t.file.is_some(), SkyKind::Image),
+        ("radiance", t.radiance.is_some(), EnvironmentTableKind::Constant),
+        ("zenith", t.zenith.is_some(), EnvironmentTableKind::Gradient),
+        ("horizon", t.horizon.is_some(), EnvironmentTableKind::Gradient),
+        ("ground", t.ground.is_some(), EnvironmentTableKind::Gradient),
+        ("file", t.file.is_some(), EnvironmentTableKind::Image),
     ];
     for (key, there, kind) in present {
         if there != (kind == t.kind) {
@@ -68,7 +72,7 @@ fn sky(table: &Spanned<SkyTable>, source: &Text<'_>, files: &Files<'_>) -> Resul
             return wrong(format!("a sky of this kind {verb} `{key}`"));
         }
     }
-    if t.kind != SkyKind::Image && (t.scale.is_some() || t.rotation.is_some()) {
+    if t.kind != EnvironmentTableKind::Image && (t.scale.is_some() || t.rotation.is_some()) {
         return wrong("only a sky of kind `image` has `scale` and `rotation`".into());
     }
     for color in [t.radiance, t.zenith, t.horizon, t.ground, t.scale].into_iter().flatten() {
@@ -76,7 +80,7 @@ fn sky(table: &Spanned<SkyTable>, source: &Text<'_>, files: &Files<'_>) -> Resul
     }
     let color = |c: Option<[f32; 3]>| Vec3::from(c.unwrap_or_default());
     match (t.kind, &t.file) {
-        (SkyKind::Image, Some(file)) => {
+        (EnvironmentTableKind::Image, Some(file)) => {
             let path = files.find(source, file)?;
             let bytes = files.access.read(&path)?;
             let image = decode_file(&bytes, &path, files.access.limits)
@@ -90,7 +94,7 @@ fn sky(table: &Spanned<SkyTable>, source: &Text<'_>, files: &Files<'_>) -> Resul
                 rotation: t.rotation.unwrap_or(0.0) / 360.0,
             })
         }
-        (SkyKind::Gradient, _) => Ok(EnvironmentLight::Gradient {
+        (EnvironmentTableKind::Gradient, _) => Ok(EnvironmentLight::Gradient {
             zenith: color(t.zenith),
             horizon: color(t.horizon),
             ground: color(t.ground),

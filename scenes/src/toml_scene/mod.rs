@@ -1,4 +1,4 @@
-//! `scene.toml`: a scene file with the camera, light and sky that it lacks.
+//! `scene.toml`: a scene file with the camera, light and environment that it lacks.
 
 mod bundled;
 mod displaced;
@@ -168,10 +168,10 @@ fn load_with(
     builder.camera.validate(source.name)?;
     let list = displaced::displacements(&document, &overrides, source, &files, &mut warnings)?;
     displace(&list, &mut builder, &mut warnings)?;
-    let sky = options.view.environment(&options.limits)?;
+    let environment = options.view.environment(&options.limits)?;
     // A document that names a sky has the one that it names, black as well.
-    if let Some(sky) = sky {
-        builder.environment = sky;
+    if let Some(environment) = environment {
+        builder.environment = environment;
     } else if document.sky.is_none() {
         add_missing_light(&mut builder, contents.has_lamps, &mut warnings);
     }

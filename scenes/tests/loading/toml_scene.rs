@@ -239,7 +239,7 @@ fn bundled_scenes_with_their_data_have_all_their_triangles() {
         [("pica-wide", 76_274), ("pica-close", 76_274), ("sponza-wide", 262_191), ("sponza-close", 262_191)]
     {
         let found = match load(name, &options) {
-            Err(absence @ Error::Unavailable { .. }) => Err(absence),
+            Err(unavailable @ Error::Unavailable { .. }) => Err(unavailable),
             loaded => Ok(loaded.unwrap().scene),
         };
         if let Some(scene) = lockstep_require::present("scenes", found) {

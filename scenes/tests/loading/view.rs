@@ -3,7 +3,7 @@
 use lockstep_core::math::vec3::vec3;
 use lockstep_core::scene::Camera;
 use lockstep_core::{Result, Scene};
-use lockstep_scenes::{LoadOptions, Sky, View, load};
+use lockstep_scenes::{EnvironmentOverride, LoadOptions, View, load};
 
 /// A square of 2 by 2 about the origin, facing +z.
 const SQUARE: &str = "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3 4\n";
@@ -40,7 +40,8 @@ fn a_view_changes_only_what_it_names() {
     let wide = square(View { fov: Some(90.0), ..View::default() }).unwrap();
     assert_eq!((wide.camera.eye, wide.camera.direction), (plain.camera.eye, plain.camera.direction));
     assert!((wide.camera.vertical_fov - std::f32::consts::FRAC_PI_2).abs() < 1e-6);
-    let lit = square(View { sky: Some(Sky::Radiance([3.0; 3])), ..View::default() }).unwrap();
+    let lit = square(View { environment: Some(EnvironmentOverride::Radiance([3.0; 3])), ..View::default() })
+        .unwrap();
     assert_eq!(lit.camera, plain.camera);
     assert_ne!(lit.hash, plain.hash);
 }
@@ -52,8 +53,12 @@ fn a_view_that_shows_nothing_and_a_sky_that_is_no_image_are_errors() {
     }
     let at = Some([0.0, 0.0, 4.0]);
     assert!(square(View { eye: at, look_at: at, ..View::default() }).is_err());
-    assert!(square(View { sky: Some(Sky::Radiance([-1.0; 3])), ..View::default() }).is_err());
-    let missing = View { sky: Some(Sky::File("no-such.hdr".into())), ..View::default() };
+    assert!(
+        square(View { environment: Some(EnvironmentOverride::Radiance([-1.0; 3])), ..View::default() })
+            .is_err()
+    );
+    let missing =
+        View { environment: Some(EnvironmentOverride::File("no-such.hdr".into())), ..View::default() };
     assert!(square(missing).unwrap_err().to_string().contains("no-such.hdr"));
 }
 
@@ -65,6 +70,8 @@ fn a_built_in_scene_has_another_camera_on_request_but_its_own_light() {
     assert_eq!(moved.camera.eye, vec3(0.1, 0.2, 0.3));
     assert_eq!(moved.camera.direction, plain.camera.direction);
     assert_ne!(moved.hash, plain.hash, "a reference or study of the other view is not taken for it");
-    let message = of(View { sky: Some(Sky::Radiance([1.0; 3])), ..View::default() }).unwrap_err().to_string();
+    let message = of(View { environment: Some(EnvironmentOverride::Radiance([1.0; 3])), ..View::default() })
+        .unwrap_err()
+        .to_string();
     assert!(message.contains("leave out --sky"), "{message}");
 }

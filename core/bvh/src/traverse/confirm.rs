@@ -80,7 +80,7 @@ pub struct Confirmed8 {
 }
 
 impl<'a> Candidates8<'a> {
-    /// No candidates yet for these rays.
+    /// Starts with no candidate in any lane.
     #[inline(always)]
     pub fn new(rays: &'a Rays8) -> Self {
         Self { rays, triangles: [&NO_TRIANGLE; 8], lanes: 0 }

@@ -74,7 +74,7 @@ impl Fuzz<'_> {
         self.run_part(1, parse)
     }
 
-    /// As [`Fuzz::run`], in one of so many parts of a parser's time, for a format that has little to it.
+    /// Runs as [`Fuzz::run`] for one of `parts` equal parts of a parser's time: for formats with little to parse.
     ///
     /// # Panics
     /// As [`Fuzz::run`].

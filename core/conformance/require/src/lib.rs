@@ -50,7 +50,7 @@ fn names_in(list: &str) -> Vec<String> {
     list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// Whether [`VARIABLE`] names this requirement, or a device of it: `opencl@pocl` requires `opencl`.
+/// Whether [`VARIABLE`] names a requirement, or a device of it: `opencl@pocl` requires `opencl`.
 pub fn is_required(name: &str) -> bool {
     required().iter().any(|word| asks_for(word, name))
 }

@@ -9,9 +9,9 @@ const PLAYS: &str = "LOCKSTEP_REQUIRE_PLAYS";
 #[test]
 fn a_skip_is_shown_and_fails_where_it_is_required() {
     if std::env::var_os(PLAYS).is_some() {
-        let absence = "There is no NVRTC.\nRun `lockstep setup nvrtc`.";
-        assert!(present("nvrtc", Err::<(), _>(absence)).is_none());
-        assert!(present("nvrtc", Err::<(), _>(absence)).is_none());
+        let unavailable = "There is no NVRTC.\nRun `lockstep setup nvrtc`.";
+        assert!(present("nvrtc", Err::<(), _>(unavailable)).is_none());
+        assert!(present("nvrtc", Err::<(), _>(unavailable)).is_none());
         assert_eq!(present("nvrtc", Ok::<_, &str>(7)), Some(7));
         return;
     }

@@ -162,7 +162,7 @@ pub(crate) fn tile_means(
     tile_means_to(subject, scene, integrator, 3)
 }
 
-/// [`tile_means`] of paths with so many bounces.
+/// [`tile_means`] of paths of up to `bounces` bounces.
 pub(crate) fn tile_means_to(
     subject: &Subject<'_>,
     scene: &Scene,

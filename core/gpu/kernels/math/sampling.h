@@ -66,7 +66,7 @@ LS_INLINE u32 sampling_pick_light(SceneRef scene, u32 index_word, u32 choice_wor
     return sampling_choose(column, load_light_alias(scene, column), choice_word);
 }
 
-/* The cell of the sky that the alias table gives for two independent words. */
+/* The cell of the environment's image that the alias table gives for two independent words. */
 LS_INLINE u32 sampling_pick_cell(SceneRef scene, u32 index_word, u32 choice_word) {
     u32 column = rng_index_below(index_word, scene.constants.environment_cells);
     return sampling_choose(column, load_environment_alias(scene, column), choice_word);

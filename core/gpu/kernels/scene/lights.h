@@ -213,7 +213,7 @@ LS_INLINE LightSample lights_sample_environment(SceneRef scene, Words words) {
                                lights_cell_pdf(scene, cell), false);
 }
 
-/* Density per solid angle of light sampling choosing a direction into the sky. */
+/* Density per solid angle of light sampling choosing a direction to the environment. */
 LS_INLINE float lights_environment_pdf(SceneRef scene, Vec3 direction) {
     Environment environment = scene.constants.environment;
     if (!contents_has_environment_light() || environment.grid_height == 0u) {

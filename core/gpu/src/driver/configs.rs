@@ -19,7 +19,7 @@ const SAMPLES: [u32; 3] = [1, 4, 16];
 /// work-group size; then all else one at a time.
 pub(super) fn compared(limits: &Limits, features: &KernelFeatures) -> Vec<KernelConfig> {
     let default = limits.kind.default_config(Mode::Exact, features.integrator);
-    let scheduling = |structure, threads| KernelConfig { structure, threads, ..default };
+    let scheduling = |structure, scheduling| KernelConfig { structure, scheduling, ..default };
     let schedulings = [
         scheduling(Structure::Wavefront, Scheduling::Default),
         scheduling(Structure::Wavefront, Scheduling::PersistentThreads),
@@ -43,11 +43,11 @@ pub(super) fn compared(limits: &Limits, features: &KernelFeatures) -> Vec<Kernel
         configs.push(scheduling(Structure::Wavefront, Scheduling::OneThreadPerRay));
     }
     configs.push(KernelConfig { order: Order::Scanline, ..default });
-    let threads = match limits.kind {
+    let scheduling = match limits.kind {
         DeviceType::Cpu => Scheduling::PersistentThreads,
         DeviceType::Gpu => Scheduling::Default,
     };
-    configs.push(KernelConfig { threads, order: Order::Octants, ..default });
+    configs.push(KernelConfig { scheduling, order: Order::Octants, ..default });
     configs.extend(SAMPLES.map(|n| KernelConfig { samples: Some(n), ..default }));
     configs.push(KernelConfig { merges: MergeSums::Floats, ..default });
     configs.push(KernelConfig { layers: LayerSampling::Tree, ..default });
@@ -85,7 +85,7 @@ pub(super) fn lacking(config: &KernelConfig, kind: DeviceType, features: &Kernel
         return Some(format!("the configuration {config}"));
     }
     // Rays are sorted among those reserved together: by a work-group, or by a work-item that fetched several.
-    let together = kind == DeviceType::Gpu || config.threads == Scheduling::PersistentThreads;
+    let together = kind == DeviceType::Gpu || config.scheduling == Scheduling::PersistentThreads;
     let sorts = config.structure == Structure::Wavefront && together;
     (config.order == Order::Octants && !sorts)
         .then(|| format!("the configuration {config}, which puts no rays into a queue together,"))

@@ -413,7 +413,7 @@ fn one_lobe_is_compared_where_paths_take_all_together() {
 #[test]
 fn rays_are_sorted_only_where_several_are_put_into_a_queue_together() {
     let octants = KernelConfig { order: Order::Octants, ..KernelConfig::default() };
-    let persistent = KernelConfig { threads: Scheduling::PersistentThreads, ..octants };
+    let persistent = KernelConfig { scheduling: Scheduling::PersistentThreads, ..octants };
     for kind in [DeviceType::Cpu, DeviceType::Gpu] {
         assert_eq!(configs::lacking(&persistent, kind, &PATH), None);
         for structure in [Structure::NoCompaction, Structure::Megakernel] {

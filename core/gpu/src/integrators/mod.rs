@@ -167,7 +167,7 @@ impl Plan {
         self.per_path(structure, bounces).max().unwrap_or(1)
     }
 
-    /// The contents and the bytes of every buffer of so many paths in flight.
+    /// The contents and the bytes of every buffer for `paths` paths in flight.
     pub fn bytes_of_buffers(
         &self,
         structure: Structure,
@@ -186,7 +186,7 @@ impl Plan {
         self.buffers(structure).map(bytes).collect()
     }
 
-    /// Bytes of the photons of so many light sub-paths and of their grid, 0 for integrators without photons.
+    /// Bytes of the photons of `paths` light sub-paths and of their grid, 0 for integrators without photons.
     pub fn bytes_of_photon_map(&self, structure: Structure, paths: u32, bounces: u32) -> u64 {
         let of_photons = |buffer: &Buffer| {
             buffer.of == PHOTON || buffer.name == PHOTON_POSITIONS || matches!(buffer.len, Len::Buckets)

@@ -62,7 +62,7 @@ struct Glass {
 struct Boundary {
     /// Fresnel's term.
     reflected: Vec3,
-    /// The share that the clearcoat lets out of what is transmitted from inside.
+    /// The clearcoat's transmittance for light that is transmitted from inside.
     let_out: f32,
     /// The probability of reflection.
     p_reflected: f32,
@@ -97,7 +97,7 @@ impl Glass {
         coat_share(&self.coat, layers.clearcoat, layers.clearcoat_f0, cosine)
     }
 
-    /// The share that the clearcoat lets out of what a microfacet transmits of a direction inside.
+    /// The clearcoat's transmittance for light from a direction inside that a microfacet transmits.
     #[inline(always)]
     fn let_out(&self, layers: &SurfaceLayers, from: Vec3, h: Vec3) -> f32 {
         self.passed(layers, max(-refract(from, h, self.eta).z, 0.0))
@@ -162,9 +162,8 @@ impl Glass {
         Evaluation { value: s.base_color * f * (d_over_4 * g2), pdf }
     }
 
-    /// Reflection by a microfacet, with its masking `g2`. The part by which film and clearcoat reflect more than the bare
-    /// boundary, which reflects the share `bare`, has the masking of the transmission that it is taken from. So layers change
-    /// nothing of what is lost.
+    /// Reflection by a microfacet, with its masking `g2`. Film and clearcoat reflect more than the bare boundary, whose share is
+    /// `bare`. The surplus is taken from the transmission and has its masking, so that layers leave the energy loss as it is.
     #[inline(always)]
     fn masked(&self, reflected: Vec3, bare: f32, wo: Vec3, h: Vec3, g2: f32) -> Vec3 {
         if bare >= 1.0 {

@@ -150,7 +150,7 @@ impl PickedLobe {
         Self { lobe, weight, shapes, scaling, diffuse }
     }
 
-    /// The lobe.
+    /// The kind of the picked lobe.
     pub fn lobe(&self) -> LayerLobe {
         self.lobe
     }

@@ -306,7 +306,7 @@ impl LobeShapes {
         fresnel
     }
 
-    /// The colour of what the thin wall of a surface that keeps all light transmits at this cosine to a microfacet.
+    /// Transmitted colour of a thin wall at this cosine to a microfacet, for a surface that keeps all light.
     #[inline(always)]
     pub(super) fn scaled_wall(&self, s: &Surface, layers: &SurfaceLayers, cosine: f32) -> Vec3 {
         let body = s.base_color * body_share(s, dielectric_f0(s, layers), self.f0);
@@ -392,7 +392,8 @@ impl Scaling {
     }
 }
 
-/// The base colour's share of what microfacets transmit: the dielectric's part of what metal and dielectric do not reflect.
+/// Share of the base colour in the light that microfacets transmit: the dielectric's part of all that metal and dielectric
+/// together do not reflect.
 #[inline(always)]
 fn body_share(s: &Surface, dielectric: Vec3, f0: Vec3) -> Vec3 {
     let channel = |dielectric: f32, f0: f32| {

@@ -123,9 +123,9 @@ impl Planes {
     }
 }
 
-/// The share that crosses a dielectric's surface of what it loses from outside: all but the mean of Fresnel's
-/// reflectance (fitted by Kulla and Conty 2017), and the more the rougher it is. With it the light that is transmitted
-/// in the mean is within 0.02 of a random walk between microfacets (Heitz and others 2016) up to the index 2.5.
+/// Transmitted share of the light that single scattering at a dielectric's surface loses from outside: one minus the mean
+/// Fresnel reflectance (fitted by Kulla and Conty 2017), and more on rougher surfaces. The mean transmission is then within
+/// 0.02 of a random walk between microfacets (Heitz and others 2016) up to the index 2.5.
 #[inline(always)]
 fn crossing(ior: f32, roughness: f32) -> f32 {
     let reflected = max(ior - 1.0, 0.0) / (4.085_67 + 1.000_71 * ior);

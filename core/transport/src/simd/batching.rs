@@ -19,8 +19,8 @@ enum MaterialBatch {
     Principled,
     /// In a batch of principled surfaces under clearcoats.
     Coated,
-    /// In a batch of diffuse surfaces under the sky.
-    Sky,
+    /// In a batch of diffuse surfaces under an environment light.
+    Environment,
 }
 
 /// The triangles of an instance.
@@ -55,8 +55,8 @@ pub(crate) enum HitBatch {
     Principled,
     /// The batch of principled surfaces under clearcoats.
     Coated,
-    /// The batch of diffuse surfaces under the sky.
-    Sky,
+    /// The batch of diffuse surfaces under an environment light.
+    Environment,
 }
 
 impl Batching {
@@ -69,10 +69,11 @@ impl Batching {
         let allowed = is_path && !scene.has_media() && !scene.has_priorities();
         let is_lit_by_triangles =
             !scene.lights.is_empty() && scene.lights.iter().all(|l| is_plain_light(scene, l));
-        let is_lit_by_sky = scene.lights.iter().map(|light| light.kind).eq([LightKind::Environment as u32]);
+        let is_lit_by_environment =
+            scene.lights.iter().map(|light| light.kind).eq([LightKind::Environment as u32]);
         let of_material = |material: &Material| {
-            if allowed && is_lit_by_sky && material.kind == MaterialKind::Diffuse as u32 {
-                MaterialBatch::Sky
+            if allowed && is_lit_by_environment && material.kind == MaterialKind::Diffuse as u32 {
+                MaterialBatch::Environment
             } else if allowed && is_lit_by_triangles && is_plain_diffuse(material) {
                 MaterialBatch::Diffuse
             } else if allowed && is_plain_principled(material) {
@@ -115,7 +116,7 @@ impl Batching {
             return match self.materials[sphere.material as usize] {
                 MaterialBatch::Principled => HitBatch::Principled,
                 MaterialBatch::Coated => HitBatch::Coated,
-                MaterialBatch::Sky => HitBatch::Sky,
+                MaterialBatch::Environment => HitBatch::Environment,
                 MaterialBatch::Diffuse | MaterialBatch::None => HitBatch::None,
             };
         }
@@ -128,7 +129,7 @@ impl Batching {
             }
             MaterialBatch::Principled => HitBatch::Principled,
             MaterialBatch::Coated => HitBatch::Coated,
-            MaterialBatch::Sky => HitBatch::Sky,
+            MaterialBatch::Environment => HitBatch::Environment,
             MaterialBatch::Diffuse | MaterialBatch::None => HitBatch::None,
         }
     }

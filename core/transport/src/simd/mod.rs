@@ -1,16 +1,17 @@
 //! SIMD camera rays and shading: structure-of-arrays batches of `LANES` paths.
 //!
-//! Covers [`crate::integrators::generate`], [`shade_unrecorded`] at untextured diffuse surfaces and at diffuse surfaces under
-//! the sky, and the BSDFs of principled surfaces, bare or under clearcoats; of pairs of sub-paths, extensions from diffuse and principled vertices, and
-//! their connections to each other, to lights and to the lens. Each step is one loop over the lanes, which the compiler
-//! vectorises. The operations are those of the scalar code, so the bits are the same. All other paths go through
-//! [`shade_unrecorded`].
+//! Camera paths: [`crate::integrators::generate`], and [`shade_unrecorded`] at untextured diffuse surfaces, at diffuse surfaces
+//! under the environment light, and the BSDFs of principled surfaces, bare or under clearcoats. Pairs of sub-paths: extensions
+//! from diffuse and principled vertices, and their connections to each other, to lights and to the lens. Each step is one loop
+//! over the lanes, which the compiler vectorises. The operations are those of the scalar code, so the bits are the same. All
+//! other paths go through [`shade_unrecorded`].
 
 use crate::integrators::path::{arrive, leave};
 use crate::integrators::{PathState, shade_unrecorded};
 use crate::prefetch::prefetch_hits;
 use batching::HitBatch;
 use camera::CameraRays;
+use environment::{EnvironmentBatch, EnvironmentStep};
 use gather::GatheredHits;
 use lockstep_core::Settings;
 use lockstep_core::geometry::{FAR, Hit, Ray};
@@ -20,7 +21,6 @@ use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::SceneData;
 use lockstep_core::scene::camera::CameraFrame;
 use principled::PrincipledBatch;
-use sky::{SkyBatch, SkyStep};
 use std::ops::ControlFlow;
 use steps::{Continuations, LightSamples, ShadowRays};
 use surfaces::DiffuseSurfaces;
@@ -30,6 +30,7 @@ mod batching;
 mod camera;
 mod connection_lanes;
 mod due;
+mod environment;
 mod extensions;
 mod gather;
 mod joins;
@@ -38,7 +39,6 @@ mod lens_connections;
 mod light_connections;
 mod principled;
 mod scatter;
-mod sky;
 mod steps;
 mod surfaces;
 mod vertex_lanes;
@@ -140,7 +140,7 @@ pub struct Batch {
     continuations: Continuations,
     principled: PrincipledBatch<false>,
     coated: PrincipledBatch<true>,
-    sky: SkyBatch,
+    environment: EnvironmentBatch,
 }
 
 /// The paths of a bounce that are to be shaded.
@@ -270,10 +270,10 @@ impl Step for ShadeStep<'_> {
                                 step_principled(batch, settings, bounce, paths, output);
                             }
                         }
-                        ControlFlow::Continue(arrival) if batch == HitBatch::Sky => {
-                            if queues.sky.put(index, path, &arrival) {
-                                let batch = &mut queues.sky;
-                                run_widest(SkyStep { batch, scene, settings, bounce, paths, output });
+                        ControlFlow::Continue(arrival) if batch == HitBatch::Environment => {
+                            if queues.environment.put(index, path, &arrival) {
+                                let batch = &mut queues.environment;
+                                run_widest(EnvironmentStep { batch, scene, settings, bounce, paths, output });
                             }
                         }
                         ControlFlow::Continue(arrival) => {
@@ -294,9 +294,9 @@ impl Step for ShadeStep<'_> {
         if !queues.coated.is_empty() {
             step_principled(&mut queues.coated, settings, bounce, paths, output);
         }
-        if !queues.sky.is_empty() {
-            let batch = &mut queues.sky;
-            run_widest(SkyStep { batch, scene, settings, bounce, paths, output });
+        if !queues.environment.is_empty() {
+            let batch = &mut queues.environment;
+            run_widest(EnvironmentStep { batch, scene, settings, bounce, paths, output });
         }
     }
 }

@@ -120,7 +120,7 @@ struct Counts {
     diffuse: usize,
     principled: usize,
     coated: usize,
-    sky: usize,
+    environment: usize,
     connected: usize,
     continuing: usize,
 }
@@ -174,7 +174,7 @@ fn shade_both(scene: &Scene, settings: &Settings, bounce: u32) -> Counts {
         diffuse: count(|batch| matches!(batch, HitBatch::Diffuse(..))),
         principled: count(|batch| batch == HitBatch::Principled),
         coated: count(|batch| batch == HitBatch::Coated),
-        sky: count(|batch| batch == HitBatch::Sky),
+        environment: count(|batch| batch == HitBatch::Environment),
         connected: expected.iter().filter(|shaded| shaded.connection.is_some()).count(),
         continuing: expected.iter().filter(|shaded| shaded.continues).count(),
     }
@@ -204,7 +204,7 @@ fn principled_surfaces_are_batched_under_every_light_and_sampler() {
     for sampler in Sampler::ALL {
         let settings = Settings { sampler, seed: 77, ..Settings::default() };
         let counts = shade_both(&scene, &settings, 1);
-        assert_eq!(counts.diffuse + counts.sky, 0, "diffuse batches sample one kind of light");
+        assert_eq!(counts.diffuse + counts.environment, 0, "diffuse batches sample one kind of light");
         assert!(counts.principled > 100 && counts.connected > 100 && counts.continuing > 100, "{counts:?}");
     }
 }
@@ -266,7 +266,10 @@ fn diffuse_surfaces_under_every_sky_are_batched() {
                 let roulette_from = (sampler != Sampler::Pcg).then_some(1);
                 let settings = Settings { strategy, roulette_from, sampler, seed: 77, ..Settings::default() };
                 let counts = shade_both(&scene, &settings, 1);
-                assert!(counts.sky > 300 && counts.diffuse == 0 && counts.continuing > 100, "{counts:?}");
+                assert!(
+                    counts.environment > 300 && counts.diffuse == 0 && counts.continuing > 100,
+                    "{counts:?}"
+                );
                 assert_eq!(counts.connected > 100, strategy != Strategy::BsdfOnly, "{counts:?}");
             }
         }
@@ -293,7 +296,7 @@ fn other_integrators_and_nested_dielectrics_have_no_batches() {
     let batched = |scene: &Scene, integrator| {
         let settings = Settings { integrator, seed: 77, ..Settings::default() };
         let counts = shade_both(scene, &settings, 0);
-        counts.diffuse + counts.principled + counts.coated + counts.sky
+        counts.diffuse + counts.principled + counts.coated + counts.environment
     };
     let scene = builder().build().unwrap();
     assert!(batched(&scene, Integrator::Path) > 0);

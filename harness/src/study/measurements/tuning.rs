@@ -204,14 +204,14 @@ impl TuningPass<'_> {
 
     fn key(&self, lab: &Lab<'_>) -> Tune {
         let config = &self.config;
-        let in_grid = *config == KernelConfig { group: config.group, ..config.scheduling() };
+        let in_grid = *config == KernelConfig { group: config.group, ..config.structure_and_scheduling() };
         let session = lab.sessions().iter().find(|session| session.id == self.target);
         let is_exact = session.is_some_and(|session| session.info.exact);
         Tune {
             scene: self.scene.name.clone(),
             target: self.target.to_string(),
             configuration: config.to_string(),
-            scheduling: config.scheduling().to_string(),
+            scheduling: config.structure_and_scheduling().to_string(),
             group: config.group,
             in_grid,
             default: self.is_default,

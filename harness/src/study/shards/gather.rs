@@ -317,7 +317,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A film of so many samples whose sums are a function of its place.
+    /// A film of `spp` samples per pixel whose sums are a function of its place.
     fn film(index: usize, target: usize, spp: u32) -> Film {
         let mut film = Film::new(8, 4).unwrap();
         film.spp = spp;

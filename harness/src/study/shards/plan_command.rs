@@ -46,7 +46,7 @@ pub(super) fn prepare(args: &StudyArgs) -> Result<Prepared, Failure> {
             exact: info.exact && target.id.mode == Mode::Exact,
             on_host: info.on_host || info.backend == "cpu",
         }),
-        Err(absence) => Err(Failure::absent(&target.id, absence)),
+        Err(unavailable) => Err(Failure::absent(&target.id, unavailable)),
     });
     let planned = planned.collect::<Result<Vec<_>, _>>()?;
     let mut skipped = Vec::new();

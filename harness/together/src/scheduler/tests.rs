@@ -12,7 +12,7 @@ struct Machine {
     dies: Option<f64>,
     /// The time at which it comes.
     joins: f64,
-    /// Each lease whose number is a multiple of the first takes so many times as long.
+    /// Every how many leases one is slow, and by what factor.
     stalls: Option<(u32, f64)>,
     on_host: bool,
 }

@@ -26,7 +26,7 @@ pub(crate) fn rejections(
             squares += z * z;
         }
     }
-    // χ² of so many degrees of freedom is normal: mean n, variance 2n.
+    // χ² of n degrees of freedom, for large n, is normal: mean n, variance 2n.
     let n = values as f64;
     let chi = (squares - n) / (2.0 * n).sqrt();
     let normal = 1e9;

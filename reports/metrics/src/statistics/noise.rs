@@ -24,9 +24,9 @@ pub struct NoiseFloor {
 pub enum Noisier {
     /// The variances differ by less than a tenth.
     Alike,
-    /// A side has so many times the variance of the other.
+    /// Ratio of the larger variance, which a side has, to the smaller.
     By(Side, f64),
-    /// A side has more than so many times the variance of the other, whose noise is too little to be told.
+    /// Lower bound of that ratio, where the noise of the other side is too low to be measured.
     ByMoreThan(Side, f64),
 }
 
@@ -93,7 +93,7 @@ impl NoiseFloor {
         }
     }
 
-    /// The floor: the mean of what is known of `within_a` and `within_b`. Two images of different renderers
+    /// The noise floor: the mean of those known of `within_a` and `within_b`. Two images of different renderers
     /// without bias and with independent seeds are as far apart as this.
     pub fn floor(&self) -> Option<f64> {
         mean(self.within_a.into_iter().chain(self.within_b))

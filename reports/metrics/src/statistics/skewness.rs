@@ -176,8 +176,8 @@ fn is_uneven(values: &mut [f64]) -> bool {
     })
 }
 
-/// How many times as many the outliers may be expected to be, where all are of one sign and so many bring the mean
-/// of values over their spread so far from 0 that the mean of the image would reject without them; else `None`.
+/// Upper bound of the expected number of outliers over the number seen, where all have one sign and that number moves the
+/// mean over its spread so far from 0 that the mean of the image would reject without them; else `None`.
 fn few_outliers_matter(values: &[f64]) -> Option<f64> {
     let outliers = || values.iter().filter(|v| v.abs() > OUTLYING);
     let (count, sum) = outliers().fold((0.0, 0.0), |(n, sum), v| (n + 1.0, sum + v));
@@ -185,7 +185,7 @@ fn few_outliers_matter(values: &[f64]) -> Option<f64> {
     if count == 0.0 || positive.min(count - positive) > OTHER_SIGN * count {
         return None;
     }
-    // The upper bound of a Poisson mean of which so many events are seen, but with a probability below 0.001.
+    // Upper bound of a Poisson mean given the count of events, at a confidence above 0.999.
     let expected = count + 4.0 * count.sqrt() + 5.0;
     // Pixels, since the three channels may show the same outlier.
     let pixels = values.len() as f64 / 3.0;

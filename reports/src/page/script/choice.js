@@ -1,4 +1,4 @@
-// What the page is about: everything, or one scene, one target, one level; in the address, for links to it ----------------
+// Subject of the page: everything, or one scene, one target, one level; in the address, for links to it ----------------
 
 const CHOICES = { scene: "Scene", target: "Target", spp: "Level" };
 const choice = { scene: "", target: "", spp: "" };
@@ -71,7 +71,7 @@ function chooseAndTell(changes) {
   writeAddress(id, [...asked].filter(([key]) => !Object.hasOwn(CHOICES, key)));
 }
 
-// What an address asks for; one that asks for nothing, such as a link to a section, leaves the choice as it is.
+// Applies the choice in an address; an address without one, such as a link to a section, leaves the choice as it is.
 function chooseByAddress() {
   const { asked } = readAddress();
   const keys = Object.keys(CHOICES);

@@ -1,4 +1,4 @@
-// What opens on demand, tables of metrics, the baseline of speeds, commands to copy -------------------------------
+// Parts that open on demand, tables of metrics, the baseline of speeds, commands to copy -------------------------------
 
 // A viewer that was made in a closed scene has no size yet.
 for (const scene of document.querySelectorAll("details.scene")) {
@@ -64,7 +64,7 @@ choiceFollowers.push(() => {
   if (scene) scene.open = true;
 });
 
-// What the page is about, once all that follows is there.
+// The subject of the page is chosen once the parts below exist.
 addEventListener("hashchange", chooseByAddress);
 chooseByAddress();
 

@@ -94,7 +94,7 @@ class SortedTable {
     const changed = () => { apply(); this.remember(root, inputs); };
     text.oninput = changed;
     for (const { input } of menus) input.onchange = changed;
-    // What an address asks for, now and when it changes.
+    // Applies the choice in the address, now and when it changes.
     const recall = () => {
       const { asked } = readAddress();
       if (asked.get("table") !== root.ariaLabel) return;
@@ -123,7 +123,7 @@ class SortedTable {
     return [{ title, column, input: element("select", { ariaLabel: title }, ...options) }];
   }
 
-  // What a row repeats of the row above it is faint.
+  // Cells that repeat the row above are faint.
   markRepeats() {
     let above = null;
     for (const row of [...this.body.rows].filter((row) => !row.hidden)) {

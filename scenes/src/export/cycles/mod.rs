@@ -1,7 +1,7 @@
 //! Scenes for Cycles in Blender: scene.json, its arrays in geometry.bin, images as OpenEXR; a script makes a scene in
 //! Blender of them and renders it.
 //!
-//! Coordinates are Lockstep's, with y up; Blender's cameras look along -z too, and the script turns the sky. Numbers are
+//! Coordinates are Lockstep's, with y up; Blender's cameras look along -z too, and the script turns the environment. Numbers are
 //! in the units of this crate; the script converts to Blender's watts.
 
 mod materials;
@@ -40,7 +40,7 @@ pub fn to_cycles(scene: &Scene, folder: &Path) -> Result<Exported> {
         "objects": objects,
         "meshes": export.meshes,
         "lights": scene.lights.iter().filter_map(punctual).collect::<Vec<_>>(),
-        "sky": export.sky()?,
+        "sky": export.environment()?,
     });
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.join(name);
@@ -135,12 +135,12 @@ impl Export<'_> {
         json!([offset, values.len()])
     }
 
-    fn sky(&self) -> Result<Value> {
-        let sky = self.scene.environment;
-        if sky.kind == EnvironmentKind::Constant as u32 {
-            return Ok(json!({ "radiance": sky.zenith.to_array() }));
+    fn environment(&self) -> Result<Value> {
+        let environment = self.scene.environment;
+        if environment.kind == EnvironmentKind::Constant as u32 {
+            return Ok(json!({ "radiance": environment.zenith.to_array() }));
         }
-        let (width, pixels) = images::sky(self.scene, |u| u);
+        let (width, pixels) = images::environment(self.scene, |u| u);
         images::write_exr(&self.folder.join("sky.exr"), width, &pixels)?;
         Ok(json!({ "file": "sky.exr" }))
     }
@@ -154,7 +154,7 @@ fn object(mesh: usize, material: u32, to_world: &Affine) -> Value {
     object
 }
 
-/// A light without extent; others are made of shapes and of the sky.
+/// A light without extent; others are made of shapes and of the environment.
 fn punctual(light: &Light) -> Option<Value> {
     let intensity = light.intensity.to_array();
     let position = light.position.to_array();

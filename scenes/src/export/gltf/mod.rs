@@ -1,4 +1,4 @@
-//! Scenes as glTF 2.0: scene.glb, with a scene.toml beside it for what the format has no place for: the sky, lenses,
+//! Scenes as glTF 2.0: scene.glb, with a scene.toml beside it for what the format has no place for: the environment light, lenses,
 //! spheres, and the scattering models besides metallic-roughness.
 //!
 //! Numbers are kept to the bit, so a scene that is loaded again renders the same film but where the format has other
@@ -194,7 +194,7 @@ impl<'a> Export<'a> {
         self.push("meshes", json!({ "primitives": primitives }));
     }
 
-    /// A light without extent; others are made of shapes and of the sky.
+    /// A light without extent; others are made of shapes and of the environment.
     fn light(&mut self, light: &Light) {
         let (color, intensity) = split(light.intensity);
         let mut own = json!({ "color": color.to_array(), "intensity": intensity });

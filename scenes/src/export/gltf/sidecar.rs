@@ -9,7 +9,7 @@ use lockstep_core::{Result, Scene};
 use std::fmt::Write;
 use std::path::Path;
 
-/// The document's text; writes the image of the sky where there is one.
+/// The document's text; writes the image of the environment where there is one.
 pub(super) fn text(scene: &Scene, folder: &Path) -> Result<String> {
     let mut out = format!("name = {}\n", quoted(&scene.name));
     let culls = |m: &Material| m.flags & Material::SINGLE_SIDED != 0;
@@ -20,7 +20,7 @@ pub(super) fn text(scene: &Scene, folder: &Path) -> Result<String> {
     let _ = writeln!(out, "file = \"{FILE}\"");
     let _ = writeln!(out, "both_sides = {}", !scene.materials.iter().any(culls));
     camera(&mut out, &scene.camera);
-    sky(&mut out, scene, folder)?;
+    environment(&mut out, scene, folder)?;
     for (index, material) in scene.materials.iter().enumerate() {
         if material.kind != MaterialKind::Principled as u32 || keeps_all(material) {
             let _ = write!(out, "\n[[materials]]\nname = \"{}\"\n", materials::name(index));
@@ -82,19 +82,29 @@ fn degrees(radians: f32) -> f32 {
     f32::from_bits((near.saturating_sub(4)..=near + 4).min_by_key(error).unwrap_or(near))
 }
 
-fn sky(out: &mut String, scene: &Scene, folder: &Path) -> Result<()> {
-    let sky = &scene.environment;
+fn environment(out: &mut String, scene: &Scene, folder: &Path) -> Result<()> {
+    let environment = &scene.environment;
     let _ = writeln!(out, "\n[sky]");
-    if sky.kind == EnvironmentKind::Image as u32 {
+    if environment.kind == EnvironmentKind::Image as u32 {
         let texels: Vec<[f32; 3]> = scene.environment_texels.iter().map(|t| [t[0], t[1], t[2]]).collect();
-        images::write_exr(&folder.join("sky.exr"), sky.image_width as usize, &texels)?;
+        images::write_exr(&folder.join("sky.exr"), environment.image_width as usize, &texels)?;
         let _ = writeln!(out, "kind = \"image\"\nfile = \"sky.exr\"");
-        let _ = writeln!(out, "scale = {}\nrotation = {}", triple(sky.zenith), number(sky.rotation * 360.0));
-    } else if sky.kind == EnvironmentKind::Gradient as u32 {
-        let _ = writeln!(out, "kind = \"gradient\"\nzenith = {}", triple(sky.zenith));
-        let _ = writeln!(out, "horizon = {}\nground = {}", triple(sky.horizon), triple(sky.ground));
+        let _ = writeln!(
+            out,
+            "scale = {}\nrotation = {}",
+            triple(environment.zenith),
+            number(environment.rotation * 360.0)
+        );
+    } else if environment.kind == EnvironmentKind::Gradient as u32 {
+        let _ = writeln!(out, "kind = \"gradient\"\nzenith = {}", triple(environment.zenith));
+        let _ = writeln!(
+            out,
+            "horizon = {}\nground = {}",
+            triple(environment.horizon),
+            triple(environment.ground)
+        );
     } else {
-        let _ = writeln!(out, "kind = \"constant\"\nradiance = {}", triple(sky.zenith));
+        let _ = writeln!(out, "kind = \"constant\"\nradiance = {}", triple(environment.zenith));
     }
     Ok(())
 }

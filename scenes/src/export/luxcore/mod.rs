@@ -1,7 +1,7 @@
 //! Scenes for LuxCore: scene.cfg, scene.scn, meshes as PLY, images as OpenEXR.
 //!
 //! Conventions that differ are matched: no pixel filter, no clamping, no Russian roulette, independent samples, lights in
-//! radiometric units without normalisation. The field of view and the sky's axis are turned to ours; size, samples, seed
+//! radiometric units without normalisation. The field of view and the environment's axis are turned to ours; size, samples, seed
 //! and depth are settings that the script beside the files sets. What has no counterpart is named and replaced by the
 //! nearest thing.
 
@@ -46,7 +46,7 @@ pub fn to_luxcore(scene: &Scene, folder: &Path) -> Result<Exported> {
     for (index, light) in scene.lights.iter().enumerate() {
         export.punctual(index, light);
     }
-    export.sky()?;
+    export.environment()?;
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(write_error(&path))
@@ -148,7 +148,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// A light without extent; others are made of shapes and of the sky.
+    /// A light without extent; others are made of shapes and of the environment.
     fn punctual(&mut self, index: usize, light: &Light) {
         let name = format!("lights.light-{index}");
         let kind = if light.kind == LightKind::Point as u32 {
@@ -185,18 +185,18 @@ impl Export<'_> {
         }
     }
 
-    fn sky(&mut self) -> Result<()> {
-        let sky = self.scene.environment;
-        if sky.kind == EnvironmentKind::Constant as u32 {
-            if sky.zenith != Vec3::ZERO {
+    fn environment(&mut self) -> Result<()> {
+        let environment = self.scene.environment;
+        if environment.kind == EnvironmentKind::Constant as u32 {
+            if environment.zenith != Vec3::ZERO {
                 self.set("lights.sky.type", "\"constantinfinite\"");
-                self.set("lights.sky.gain", triple(sky.zenith));
+                self.set("lights.sky.gain", triple(environment.zenith));
                 self.set("lights.sky.color", "1 1 1");
             }
             return Ok(());
         }
         // Its axis is z; the transformation makes it y.
-        let (width, pixels) = images::sky(self.scene, |u| 1.0 - u);
+        let (width, pixels) = images::environment(self.scene, |u| 1.0 - u);
         images::write_exr(&self.folder.join("sky.exr"), width, &pixels)?;
         self.set("lights.sky.type", "\"infinite\"");
         self.set("lights.sky.file", "\"sky.exr\"");

@@ -1,12 +1,12 @@
-//! Scenes as Mitsuba 3 reads them: `scene.xml`, meshes as PLY, textures and sky as PFM.
+//! Scenes as Mitsuba 3 reads them: `scene.xml`, meshes as PLY, textures and environment as PFM.
 //!
 //! The document has the parameters `width`, `height`, `spp`, `seed` and `max_depth`. Conventions that differ are matched:
-//! a box filter, no Russian roulette, a depth with the camera's vertex, two-sided reflection, first and last row of a sky
+//! a box filter, no Russian roulette, a depth with the camera's vertex, two-sided reflection, first and last row of an environment
 //! image at the poles. A feature without a counterpart is named and replaced by the nearest one.
 
+mod environment;
 mod materials;
 mod meshes;
-mod sky;
 
 use super::geometry;
 use super::notes::{Feature, Notes};
@@ -39,7 +39,7 @@ pub fn to_mitsuba(scene: &Scene, folder: &Path) -> Result<Exported> {
     for light in &scene.lights {
         export.punctual(light);
     }
-    export.sky()?;
+    export.environment()?;
     export.line("</scene>");
     let file = folder.join("scene.xml");
     std::fs::write(&file, &export.xml).map_err(write_error(&file))?;
@@ -98,7 +98,7 @@ impl Export<'_> {
         self.line("  </sensor>");
     }
 
-    /// A light without extent; others are made of shapes and of the sky.
+    /// A light without extent; others are made of shapes and of the environment.
     fn punctual(&mut self, light: &Light) {
         let intensity = rgb("intensity", light.intensity);
         if light.kind == LightKind::Point as u32 {

@@ -1,11 +1,11 @@
 //! Scenes for pbrt-v4: scene.pbrt, meshes as PLY, images as OpenEXR.
 //!
 //! Conventions that differ are matched: a box filter, a left-handed camera whose field of view is given for the shorter
-//! side, a depth that counts scatterings, images of the sky in equal-area octahedral squares about the z axis. Colours are
+//! side, a depth that counts scatterings, images of the environment in equal-area octahedral squares about the z axis. Colours are
 //! made spectra by pbrt, which is named as a difference of every scene.
 
+mod environment;
 mod materials;
-mod sky;
 
 use super::geometry::{self, Part, Placement};
 use super::notes::{Feature, Notes};
@@ -36,7 +36,7 @@ pub fn to_pbrt(scene: &Scene, folder: &Path) -> Result<Exported> {
     for light in &scene.lights {
         export.punctual(light);
     }
-    export.sky()?;
+    export.environment()?;
     export.materials()?;
     export.objects()?;
     let file = folder.join("scene.pbrt");
@@ -177,7 +177,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// A light without extent; others are made of shapes and of the sky.
+    /// A light without extent; others are made of shapes and of the environment.
     fn punctual(&mut self, light: &Light) {
         let (position, intensity) = (triple(light.position), triple(light.intensity));
         if light.kind == LightKind::Point as u32 {

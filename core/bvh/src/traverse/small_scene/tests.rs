@@ -10,7 +10,7 @@ fn scene(seed: u32, triangles: u32, material: Material) -> Scene {
 
 /// [`scene`] with spheres in the second mesh, the last two of which are alike.
 fn with_spheres(seed: u32, triangles: u32, spheres: u32, material: Material) -> Scene {
-    let mut b = SceneBuilder::new("few");
+    let mut b = SceneBuilder::new("intersector");
     b.flatten = Flatten::Never;
     let material = b.material(material);
     let mut meshes = [MeshData::default(), MeshData::default()];
@@ -45,18 +45,18 @@ fn diffuse() -> Material {
     Material::diffuse([0.5; 3])
 }
 
-/// Holds all queries of eight rays to the rule, and returns what it says.
+/// Holds all queries of eight rays to the intersection predicate, and returns its hits.
 fn check(
-    few: &SmallSceneIntersector,
+    intersector: &SmallSceneIntersector,
     scene: &Scene,
     rays: [&Ray; RAYS],
     scratch: &mut SmallSceneScratch,
 ) -> [Hit; RAYS] {
     let definition = BruteForce::new(scene);
-    let closest = few.closest_hits(scene, rays, scratch);
-    let portable = closest_plain(few, scene, rays, &mut scratch.0);
-    let any = few.any_hits(scene, rays, scratch);
-    assert_eq!(any, any_plain(few, scene, rays, &mut scratch.0));
+    let closest = intersector.closest_hits(scene, rays, scratch);
+    let portable = closest_plain(intersector, scene, rays, &mut scratch.0);
+    let any = intersector.any_hits(scene, rays, scratch);
+    assert_eq!(any, any_plain(intersector, scene, rays, &mut scratch.0));
     let expected = rays.map(|ray| definition.closest_hit(ray, key(0)));
     for lane in 0..RAYS {
         assert_eq!(bits(&closest[lane]), bits(&expected[lane]), "{:?}", rays[lane]);
@@ -67,17 +67,17 @@ fn check(
 }
 
 #[test]
-fn eight_rays_hit_few_triangles_as_the_rule_says() {
+fn eight_rays_hit_as_the_intersection_predicate_says() {
     let (mut found, mut round, mut close) = (0, 0, 0);
     for seed in 0..12 {
         let scene = with_spheres(seed, 3 + 3 * seed % 25, seed % 5, diffuse());
-        let few = SmallSceneIntersector::of(&scene).unwrap();
+        let intersector = SmallSceneIntersector::of(&scene).unwrap();
         let mut scratch = SmallSceneScratch::default();
         for first in (0..4_000).step_by(RAYS) {
             // Rays of all kinds together, then some of which none is at an edge.
             let number = |lane: u32| if first % 3 == 0 { first + lane } else { 6 * (first + lane) };
             let eight: [Ray; RAYS] = std::array::from_fn(|lane| ray(&scene, number(lane as u32)));
-            let hits = check(&few, &scene, eight.each_ref(), &mut scratch);
+            let hits = check(&intersector, &scene, eight.each_ref(), &mut scratch);
             found += hits.iter().filter(|hit| hit.is_some()).count();
             let on_sphere = |hit: &&Hit| hit.is_some() && hit.primitive & SPHERE_BIT != 0;
             round += hits.iter().filter(on_sphere).count();
@@ -92,14 +92,14 @@ fn eight_rays_hit_few_triangles_as_the_rule_says() {
                     _ => end.t_min = hit.t,
                 }
             }
-            check(&few, &scene, ends.each_ref(), &mut scratch);
-            few.shear::<PortableF32x8>(eight.each_ref(), &mut scratch.0);
-            close += u32::from(few.edge_functions::<PortableF32x8>(&mut scratch.0) != 0);
+            check(&intersector, &scene, ends.each_ref(), &mut scratch);
+            intersector.shear::<PortableF32x8>(eight.each_ref(), &mut scratch.0);
+            close += u32::from(intersector.edge_functions::<PortableF32x8>(&mut scratch.0) != 0);
         }
     }
     assert!(found > 5_000, "only {found} rays hit anything");
     assert!(round > 1_000, "only {round} rays hit a sphere");
-    assert!((500..4_000).contains(&close), "{close} packets of 6,000 were left to the rule");
+    assert!((500..4_000).contains(&close), "{close} packets of 6,000 were left to the predicate");
 }
 
 #[test]

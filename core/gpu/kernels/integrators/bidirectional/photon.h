@@ -20,7 +20,7 @@ LS_FN Photon photon_photon_new(PathVertex vertex, u32 bounce) {
     return photon;
 }
 
-/* True where the full path of a merge of a photon of this bounce with a vertex of a camera sub-path has at most so many
+/* True where the full path of a merge of a photon with the vertex of a camera sub-path at `bounce` has at most `bounces`
  * bounces. */
 LS_FN bool photon_photon_is_within(u32 photon_bounce, u32 bounce, u32 bounces) {
     return photon_bounce + bounce < bounces;

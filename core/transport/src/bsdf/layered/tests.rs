@@ -310,7 +310,7 @@ fn albedo_by(points: u32, s: &Surface, l: &SurfaceLayers, wo: Vec3) -> f64 {
     sum / f64::from(points)
 }
 
-/// One of so many draws: lobes are chosen one after another, each by a run of a Kronecker sequence.
+/// Draw `i` of `points`: lobes are chosen one after another, each by a run of a Kronecker sequence.
 pub(in crate::bsdf) fn lobe_by_lobe(i: u32, points: u32) -> [f32; 3] {
     let [_, u, v] = kronecker(i);
     [(i as f32 + 0.5) / points as f32, u, v]

@@ -44,8 +44,7 @@ impl Photon {
         (!vertex.is_specular()).then_some(photon)
     }
 
-    /// Whether the full path of a merge with a vertex of a camera sub-path, of this bounce, has at most so many
-    /// bounces.
+    /// Whether the full path of a merge with the vertex of a camera sub-path at `bounce` has at most `bounces` bounces.
     #[inline(always)]
     pub fn is_within(&self, bounce: u32, bounces: u32) -> bool {
         self.bounce + bounce < bounces

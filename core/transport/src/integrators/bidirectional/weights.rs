@@ -47,7 +47,7 @@ impl PartialWeights {
         Self { vcm: light_paths / importance, vc: 0.0, vm: 0.0 }
     }
 
-    /// After a ray of this squared length has arrived at a surface under a cosine.
+    /// The partial weights after a ray of this squared length has arrived at a surface under a cosine.
     #[inline(always)]
     pub fn arrive(self, distance2: f32, cosine: f32) -> Self {
         Self { vcm: self.vcm * (distance2 / cosine), vc: self.vc / cosine, vm: self.vm / cosine }

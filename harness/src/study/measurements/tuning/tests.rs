@@ -23,7 +23,7 @@ const REFUSED: KernelConfig = KernelConfig { group: Some(1024), ..FASTER };
 const FASTER: KernelConfig = KernelConfig {
     structure: Structure::NoCompaction,
     mode: Mode::Exact,
-    threads: lockstep_core::Scheduling::Default,
+    scheduling: lockstep_core::Scheduling::Default,
     group: None,
     order: lockstep_core::Order::Tiles,
     samples: None,
@@ -138,8 +138,8 @@ fn every_configuration_is_timed_in_every_round_and_the_one_that_changes_the_film
         [
             row("wavefront", false, false),
             row("wavefront", false, false),
-            row("in-place", true, false),
-            row("in-place/group=1024", false, false),
+            row("no-compaction", true, false),
+            row("no-compaction/group=1024", false, false),
             row("megakernel", false, true),
         ]
     );
@@ -185,7 +185,7 @@ fn words_choose_configurations_beside_the_default() {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         chosen(&all, &words).iter().map(KernelConfig::to_string).collect()
     };
-    assert_eq!(labels(&[]), ["wavefront", "in-place", "in-place/group=1024", "megakernel"]);
-    assert_eq!(labels(&["group=", "mega"]), ["wavefront", "in-place/group=1024", "megakernel"]);
+    assert_eq!(labels(&[]), ["wavefront", "no-compaction", "no-compaction/group=1024", "megakernel"]);
+    assert_eq!(labels(&["group=", "mega"]), ["wavefront", "no-compaction/group=1024", "megakernel"]);
     assert_eq!(labels(&["float-merges"]), ["wavefront"]);
 }

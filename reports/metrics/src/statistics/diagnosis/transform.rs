@@ -7,7 +7,7 @@ use crate::image_io::{LinearImage, srgb};
 /// A change that may have been made to an image.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Transform {
-    /// Moved to the right and down by so many pixels.
+    /// Moved to the right and down by a number of pixels.
     Moved(i32, i32),
     /// The pixel (x, y) is shown at another place: exchanged first, then mirrored along x and y.
     Turned {

@@ -1,4 +1,4 @@
-//! The sky.
+//! The environment light.
 
 use super::{Export, triple};
 use crate::export::images;
@@ -12,11 +12,14 @@ use std::f64::consts::FRAC_PI_4;
 const SIDE: usize = 1024;
 
 impl Export<'_> {
-    pub(super) fn sky(&mut self) -> Result<()> {
-        let sky = &self.scene.environment;
-        if sky.kind == EnvironmentKind::Constant as u32 {
-            if sky.zenith != Vec3::ZERO {
-                self.line(format_args!("LightSource \"infinite\" \"rgb L\" [ {} ]", triple(sky.zenith)));
+    pub(super) fn environment(&mut self) -> Result<()> {
+        let environment = &self.scene.environment;
+        if environment.kind == EnvironmentKind::Constant as u32 {
+            if environment.zenith != Vec3::ZERO {
+                self.line(format_args!(
+                    "LightSource \"infinite\" \"rgb L\" [ {} ]",
+                    triple(environment.zenith)
+                ));
             }
             return Ok(());
         }
@@ -29,7 +32,7 @@ impl Export<'_> {
             let [x, y, z] = equal_area_square_to_sphere([at(i % SIDE), at(i / SIDE)]);
             // Its axis is z: the rotation below turns that to y.
             let direction = vec3(x as f32, z as f32, -y as f32);
-            environment_radiance(sky, &self.scene.environment_texels, direction).to_array()
+            environment_radiance(environment, &self.scene.environment_texels, direction).to_array()
         };
         let pixels: Vec<[f32; 3]> = (0..SIDE * SIDE).map(radiance).collect();
         images::write_exr(&self.folder.join("sky.exr"), SIDE, &pixels)?;

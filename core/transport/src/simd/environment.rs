@@ -20,20 +20,20 @@ use lockstep_core::{Settings, Strategy};
 
 /// Diffuse surfaces, one per lane, and what is sampled at them.
 #[derive(Clone, Default)]
-pub(crate) struct SkyBatch {
+pub(crate) struct EnvironmentBatch {
     /// Lanes in use, from the first on.
     count: usize,
     paths: [u32; LANES],
     keys: LaneKeys,
     surfaces: DiffuseSurfaces,
-    sky: SkySamples,
+    environment: EnvironmentSamples,
     shadow: ShadowRays,
     continuations: Continuations,
 }
 
 /// Sampled directions of the environment, as [`crate::lights::sample_environment`] samples them.
 #[derive(Clone, Default)]
-struct SkySamples {
+struct EnvironmentSamples {
     words: [U32xN; 4],
     row: F32xN,
     column: F32xN,
@@ -42,7 +42,7 @@ struct SkySamples {
     pdf: F32xN,
 }
 
-impl SkyBatch {
+impl EnvironmentBatch {
     /// Assigns a path to a lane; true when all lanes are full.
     #[inline(always)]
     pub(crate) fn put(&mut self, index: u32, path: &PathState, arrival: &Arrival<'_>) -> bool {
@@ -71,8 +71,8 @@ impl SkyBatch {
 }
 
 /// Shades the surfaces of a batch and empties it.
-pub(crate) struct SkyStep<'a> {
-    pub(crate) batch: &'a mut SkyBatch,
+pub(crate) struct EnvironmentStep<'a> {
+    pub(crate) batch: &'a mut EnvironmentBatch,
     pub(crate) scene: &'a SceneData,
     pub(crate) settings: &'a Settings,
     pub(crate) bounce: u32,
@@ -80,17 +80,18 @@ pub(crate) struct SkyStep<'a> {
     pub(crate) output: &'a mut ShadeOutput,
 }
 
-impl Step for SkyStep<'_> {
+impl Step for EnvironmentStep<'_> {
     #[inline(always)]
     fn run<L: F32x8>(self) {
         let Self { batch, scene, settings, bounce, paths, output } = self;
-        let SkyBatch { count, paths: indices, keys, surfaces, sky, shadow, continuations } = batch;
+        let EnvironmentBatch { count, paths: indices, keys, surfaces, environment, shadow, continuations } =
+            batch;
         // Draw random numbers
-        keys.draw(settings, Block::Environment.at(bounce), &mut sky.words);
+        keys.draw(settings, Block::Environment.at(bounce), &mut environment.words);
         keys.draw(settings, Block::Bsdf.at(bounce), &mut continuations.words);
         // Sample direct lighting
-        sky.sample(scene, *count);
-        shadow.connect_to_sky(settings, surfaces, sky);
+        environment.sample(scene, *count);
+        shadow.connect_to_environment(settings, surfaces, environment);
         // Sample the BSDF
         continuations.scatter(settings, bounce, surfaces);
         // Scatter the results, compacted
@@ -99,7 +100,7 @@ impl Step for SkyStep<'_> {
     }
 }
 
-impl SkySamples {
+impl EnvironmentSamples {
     /// Samples a direction of the environment for each of the first `count` lanes.
     #[inline(always)]
     fn sample(&mut self, scene: &SceneData, count: usize) {
@@ -145,18 +146,23 @@ impl SkySamples {
 impl ShadowRays {
     /// Connects to sampled directions of the environment, as next-event estimation of the scalar path tracer does.
     #[inline(always)]
-    fn connect_to_sky(&mut self, settings: &Settings, surfaces: &DiffuseSurfaces, sky: &SkySamples) {
+    fn connect_to_environment(
+        &mut self,
+        settings: &Settings,
+        surfaces: &DiffuseSurfaces,
+        environment: &EnvironmentSamples,
+    ) {
         let DiffuseSurfaces { at: surface, throughput, base_color } = surfaces;
         let with_bsdf = settings.strategy == Strategy::Mis;
         let samples_lights = settings.strategy != Strategy::BsdfOnly;
         for i in 0..LANES {
             // Evaluate the diffuse BSDF and the MIS weight
-            let (direction, pdf) = (sky.direction.at(i), sky.pdf.0[i]);
+            let (direction, pdf) = (environment.direction.at(i), environment.pdf.0[i]);
             let z = dot(direction, surface.normal.at(i));
             let bsdf_pdf = if z <= 0.0 { 0.0 } else { z * INV_PI };
             let weight = if with_bsdf { power_heuristic(pdf, bsdf_pdf) } else { 1.0 };
             let value = base_color.at(i) * bsdf_pdf;
-            let radiance = throughput.at(i) * value * sky.radiance.at(i) * (weight / pdf);
+            let radiance = throughput.at(i) * value * environment.radiance.at(i) * (weight / pdf);
             // Store the shadow ray; a lane without contribution is inactive
             let dark = (pdf <= 0.0) | (max_component(radiance) <= 0.0);
             let agrees = dot(surface.geometric.at(i), direction) * z > 0.0;
