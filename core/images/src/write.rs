@@ -95,6 +95,9 @@ pub fn encode_png(image: &LinearImage, metadata: &ImageMetadata, writer: impl Wr
 }
 
 /// Encodes pixels that are 8-bit already, three bytes each, row by row from the top.
+///
+/// # Errors
+/// The writer's error, and `InvalidInput` for an image without pixels.
 pub fn encode_png_rgb8(
     codes: &[u8],
     (width, height): (u32, u32),

@@ -159,6 +159,9 @@ impl Study {
     }
 
     /// [`Study::load`] for records that were read already.
+    ///
+    /// # Errors
+    /// [`StudyError`] for an environment that cannot be read, naming the file.
     pub fn with_records(folder: &Path, records: Vec<Record>) -> Result<Self, StudyError> {
         let environment_path = folder.join(files::ENVIRONMENT);
         let environment = match Environment::read(&environment_path) {

@@ -119,7 +119,9 @@ impl Bvh2 {
         let Scratch { top, bottom } = scratch;
         let mut best = Hit::none(ray.t_max);
         let slabs = Slabs::new(ray.origin, ray.direction);
+        // Top level: instances, in world space
         walk(&self.nodes, self.root, &slabs, ray.t_min, ray.t_max, top, |instance| {
+            // Transform the ray to object space, unless it misses the instance's box
             if let Some(object_ray) =
                 ObjectRay::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, best.t)
             {
@@ -130,11 +132,13 @@ impl Bvh2 {
         best
     }
 
+    /// Bottom level: the closest hit of a mesh's primitives, in object space, where it is closer than `best`.
     #[inline(always)]
     fn closest_in_mesh(&self, scene: &SceneData, object_ray: &ObjectRay, best: &mut Hit, stack: &mut Stack) {
         let root = self.mesh_roots[scene.instances[object_ray.instance as usize].mesh as usize];
         walk(&self.nodes, root, &object_ray.slabs, object_ray.t_min, best.t, stack, |leaf| {
             for candidate in leaf_primitives(self, leaf) {
+                // Equal distances are decided by the primitives' order, not by the traversal's
                 if let Some(hit) = object_ray.test(scene, candidate, best.t)
                     && best.yields_to(&hit)
                 {
@@ -150,6 +154,7 @@ impl Bvh2 {
         let Scratch { top, bottom } = scratch;
         let mut found = false;
         let slabs = Slabs::new(ray.origin, ray.direction);
+        // Top level: instances, in world space, until one is hit
         walk(&self.nodes, self.root, &slabs, ray.t_min, ray.t_max, top, |instance| {
             if let Some(object_ray) =
                 ObjectRay::enter(scene, &self.instance_boxes, ray, &slabs, instance, key, ray.t_max)
@@ -161,6 +166,7 @@ impl Bvh2 {
         found
     }
 
+    /// Bottom level: whether the ray hits any of a mesh's primitives, in object space.
     #[inline(always)]
     fn any_in_mesh(&self, scene: &SceneData, object_ray: &ObjectRay, t_max: f32, stack: &mut Stack) -> bool {
         let root = self.mesh_roots[scene.instances[object_ray.instance as usize].mesh as usize];
