@@ -117,6 +117,12 @@ impl From<TargetId> for String {
     }
 }
 
+impl From<&TargetId> for String {
+    fn from(id: &TargetId) -> Self {
+        id.to_string()
+    }
+}
+
 impl FromStr for TargetId {
     type Err = Infallible;
 

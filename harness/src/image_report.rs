@@ -34,7 +34,14 @@ impl Pair<'_> {
     /// The record of their comparison. Images alone are compared, so identical means that every value is.
     pub(crate) fn difference(&self, metrics: &Metrics) -> Difference {
         let identical = metrics.pixels_differing == 0;
-        Difference::new(self.scene, (self.a.0, self.b.0), self.spp, self.seed, metrics, identical)
+        Difference::new(
+            self.scene,
+            (&self.a.0.into(), &self.b.0.into()),
+            self.spp,
+            self.seed,
+            metrics,
+            identical,
+        )
     }
 }
 
@@ -110,7 +117,8 @@ impl ImageReport {
         self.keep(pair, a)?;
         self.keep(pair, b)?;
         if !identical && a.1.is_finite() && b.1.is_finite() {
-            let of = MapOf { scene, a: a.0, b: b.0, spp, seed };
+            let (target_a, target_b) = (&a.0.into(), &b.0.into());
+            let of = MapOf { scene, a: target_a, b: target_b, spp, seed };
             for map in write_maps(&self.folder, &of, a.1, b.1)? {
                 self.append(map)?;
             }

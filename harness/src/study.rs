@@ -245,10 +245,7 @@ fn failures(study: &Study, exact: &[TargetId]) -> Vec<String> {
             r.scene, r.target, r.spp, r.non_finite, r.negative, r.clamped
         )
     });
-    let promises = |d: &Difference| {
-        let (a, b) = (TargetId::from(d.a.as_str()), TargetId::from(d.b.as_str()));
-        a.is_alike(&b) && exact.contains(&a) && exact.contains(&b)
-    };
+    let promises = |d: &Difference| d.a.is_alike(&d.b) && exact.contains(&d.a) && exact.contains(&d.b);
     let differing = study.differences.iter().filter(|d| !d.identical && promises(d));
     let broken = differing.map(|d| {
         format!(
@@ -409,8 +406,8 @@ fn tested(d: &Difference, study: &Study) -> Value {
 }
 
 /// The command that shows where the paths of two targets part; nothing where they were not compared.
-fn trace<'a>(study: &'a Study, a: &str, b: &str) -> Option<&'a str> {
-    let is_of_pair = |d: &&Divergence| [(a, b), (b, a)].contains(&(d.a.as_str(), d.b.as_str()));
+fn trace<'a>(study: &'a Study, a: &TargetId, b: &TargetId) -> Option<&'a str> {
+    let is_of_pair = |d: &&Divergence| [(a, b), (b, a)].contains(&(&d.a, &d.b));
     study.divergences.iter().filter(is_of_pair).find_map(Divergence::trace_command)
 }
 

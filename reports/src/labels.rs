@@ -1,15 +1,19 @@
 //! Labels that tell measurements of one target apart.
 
-use crate::records::Mode;
-use lockstep_core::TargetId;
+use crate::records::{Mode, TargetId};
 
-/// Tells rows of the same targets apart: the mode unless it is exact or part of a label, the seed where there
+/// Tells rows of the same targets apart: the mode unless it is exact or part of a name, the seed where there
 /// are several.
-pub(crate) fn qualifier(mode: Mode, labels: &[&str], seed: u64, many_seeds: bool) -> String {
-    let in_label = labels.iter().any(|&label| TargetId::from(label).mode == mode);
+pub(crate) fn qualifier(mode: Mode, targets: &[&TargetId], seed: u64, many_seeds: bool) -> String {
+    let in_label = targets.iter().any(|target| target.mode == mode);
     let mode = if in_label || mode == Mode::Exact { String::new() } else { format!(", {mode}") };
     let seed = if many_seeds { format!(", seed {seed}") } else { String::new() };
     mode + &seed
+}
+
+/// Names of targets in a row, with a text between each two.
+pub(crate) fn joined<'a>(targets: impl IntoIterator<Item = &'a TargetId>, between: &str) -> String {
+    targets.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }
 
 /// ` at 64 spp`; nothing where the samples per pixel are not known, as of images that a program left in a folder.

@@ -26,25 +26,19 @@ impl SceneReference {
     /// so that its noise cannot be told from theirs.
     pub(crate) fn of_levels(study: &Study, scene: &str) -> Option<Self> {
         let own = study.convergences.iter().filter(|c| c.scene == scene);
-        Self::from_errors(
-            study,
-            own.map(|c| (c.against.as_str(), c.target.as_str(), c.spp, c.errors.mse_linear)),
-        )
+        Self::from_errors(study, own.map(|c| (c.against.as_str(), &c.target, c.spp, c.errors.mse_linear)))
     }
 
     /// The reference of a scene's images after equal time.
     pub(crate) fn of_times(study: &Study, scene: &str) -> Option<Self> {
         let own = study.equal_times.iter().filter(|e| e.scene == scene);
-        Self::from_errors(
-            study,
-            own.map(|e| (e.against.as_str(), e.target.as_str(), e.spp, e.errors.mse_linear)),
-        )
+        Self::from_errors(study, own.map(|e| (e.against.as_str(), &e.target, e.spp, e.errors.mse_linear)))
     }
 
     /// From reference, target, samples and linear MSE of images: the median of what each tells.
     fn from_errors<'a>(
         study: &Study,
-        errors: impl Iterator<Item = (&'a str, &'a str, u32, f64)>,
+        errors: impl Iterator<Item = (&'a str, &'a TargetId, u32, f64)>,
     ) -> Option<Self> {
         if study.environment.settings.sampler == Sampler::Sobol {
             return None;
@@ -55,7 +49,7 @@ impl SceneReference {
             let (name, reference) = parts(against)?;
             samples = samples.max(Some(reference));
             let share = f64::from(spp) / (f64::from(spp) + f64::from(reference));
-            if TargetId::from(name).is_alike(&TargetId::from(target)) && mse.is_finite() && mse > 0.0 {
+            if name.is_alike(target) && mse.is_finite() && mse > 0.0 {
                 noises.push(mse * share);
             }
         }
@@ -79,10 +73,10 @@ impl SceneReference {
 }
 
 /// Target and samples of a reference as records name it: `cpu-bvh, 512 spp, seed 7`.
-pub(crate) fn parts(against: &str) -> Option<(&str, u32)> {
+pub(crate) fn parts(against: &str) -> Option<(TargetId, u32)> {
     let mut parts = against.split(", ");
     let (target, samples) = (parts.next()?, parts.next()?);
-    Some((target, samples.strip_suffix(" spp")?.parse().ok().filter(|&samples| samples > 0)?))
+    Some((target.into(), samples.strip_suffix(" spp")?.parse().ok().filter(|&samples| samples > 0)?))
 }
 
 #[cfg(test)]

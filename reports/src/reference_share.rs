@@ -76,7 +76,7 @@ impl ReferenceShare {
             return Self::Unknown(Unknown::Dependent);
         }
         if let Some((name, samples)) = parts(&e.against)
-            && is_alike(study, name, &e.target)
+            && is_alike(study, &name, &e.target)
         {
             let (own, reference) = (f64::from(e.spp), f64::from(samples));
             return Self::Expected(own / (own + reference));
@@ -130,26 +130,22 @@ impl ReferenceShare {
 
 /// The integrator that renders a target's images; `None` for external programs.
 fn integrator(study: &Study, target: &TargetId) -> Option<Integrator> {
-    let label = target.to_string();
-    let is_program = |info: &&crate::records::TargetInfo| info.info.target == label && info.program.is_some();
-    let ours = study.environment.targets.iter().find(is_program).is_none();
-    ours.then(|| target.integrator.unwrap_or(study.environment.settings.integrator))
+    let is_program = study.environment.target(target).is_some_and(|info| info.program.is_some());
+    (!is_program).then(|| target.integrator.unwrap_or(study.environment.settings.integrator))
 }
 
 /// The integrator of a reference that records name. Older ones name another integrator than the study's in the environment.
-fn reference_integrator(study: &Study, name: &str) -> Option<Integrator> {
-    let target = TargetId::from(name);
+fn reference_integrator(study: &Study, target: &TargetId) -> Option<Integrator> {
     let by = study.environment.other.get("reference").and_then(|value| value.as_str());
     let by = by.and_then(|text| text.strip_prefix("rendered by ")?.parse().ok());
-    target.integrator.or(by).or_else(|| integrator(study, &target))
+    target.integrator.or(by).or_else(|| integrator(study, target))
 }
 
 /// Whether a reference is by the estimator of a target.
-fn is_alike(study: &Study, reference: &str, target: &str) -> bool {
-    let (name, target) = (TargetId::from(reference), TargetId::from(target));
-    match (reference_integrator(study, reference), integrator(study, &target)) {
-        (Some(a), Some(b)) => a == b && name.layers == target.layers,
-        (None, None) => name == target,
+fn is_alike(study: &Study, reference: &TargetId, target: &TargetId) -> bool {
+    match (reference_integrator(study, reference), integrator(study, target)) {
+        (Some(a), Some(b)) => a == b && reference.layers == target.layers,
+        (None, None) => reference == target,
         _ => false,
     }
 }
@@ -157,12 +153,12 @@ fn is_alike(study: &Study, reference: &str, target: &str) -> bool {
 /// The error of an unbiased reference by the image of its own estimator with the most samples.
 fn of_own_images(study: &Study, e: &EqualTime) -> Option<f64> {
     let (name, samples) = parts(&e.against)?;
-    reference_integrator(study, name).filter(|integrator| UNBIASED.contains(integrator))?;
+    reference_integrator(study, &name).filter(|integrator| UNBIASED.contains(integrator))?;
     let times = study.equal_times.iter().filter(|own| (&own.scene, &own.against) == (&e.scene, &e.against));
     let levels = study.convergences.iter().filter(|c| (&c.scene, &c.against) == (&e.scene, &e.against));
-    let times = times.map(|own| (own.target.as_str(), own.spp, own.errors.mse_linear));
-    let all = times.chain(levels.map(|c| (c.target.as_str(), c.spp, c.errors.mse_linear)));
-    let own = all.filter(|(target, _, mse)| *mse > 0.0 && mse.is_finite() && is_alike(study, name, target));
+    let times = times.map(|own| (&own.target, own.spp, own.errors.mse_linear));
+    let all = times.chain(levels.map(|c| (&c.target, c.spp, c.errors.mse_linear)));
+    let own = all.filter(|(target, _, mse)| *mse > 0.0 && mse.is_finite() && is_alike(study, &name, target));
     let (_, spp, mse) = own.max_by_key(|(_, spp, _)| *spp)?;
     Some(mse * f64::from(spp) / (f64::from(spp) + f64::from(samples)))
 }
@@ -183,8 +179,8 @@ fn agree(a: &BiasFit, b: &BiasFit) -> bool {
 /// Samples and errors of one integrator's exact images against the reference of another image. Images of one seed share
 /// samples; of these each has at most half of the samples of the next.
 fn points(study: &Study, e: &EqualTime, by: Integrator) -> Vec<(u32, f64)> {
-    let is_own = |scene: &str, against: &str, mode: Mode, target: &str| {
-        let is_by = integrator(study, &TargetId::from(target)) == Some(by);
+    let is_own = |scene: &str, against: &str, mode: Mode, target: &TargetId| {
+        let is_by = integrator(study, target) == Some(by);
         scene == e.scene && against == e.against && mode == Mode::Exact && is_by
     };
     let times = study.equal_times.iter().filter(|t| is_own(&t.scene, &t.against, t.mode, &t.target));
@@ -257,7 +253,7 @@ mod tests {
     }
 
     fn share(study: &Study, target: &str) -> ReferenceShare {
-        ReferenceShare::of(study, study.equal_times.iter().find(|e| e.target == target).unwrap())
+        ReferenceShare::of(study, study.equal_times.iter().find(|e| e.target == target.into()).unwrap())
     }
 
     /// Levels of both unbiased integrators and images of all after a time.
@@ -297,7 +293,7 @@ mod tests {
     #[test]
     fn an_intercept_that_no_second_integrator_has_is_a_bound() {
         let is_path = |record: &Record| match record {
-            Record::Convergence(c) => c.target.ends_with("path"),
+            Record::Convergence(c) => c.target.integrator == Some(Integrator::Path),
             _ => true,
         };
         let mut records = measured();

@@ -1,7 +1,7 @@
 //! Stage times of a study, summed over its steps.
 
 use crate::labels::{qualifier, varies};
-use crate::records::{Mode, Timing, mega_per_second};
+use crate::records::{Mode, TargetId, Timing, mega_per_second};
 use crate::study::{Study, push_new};
 
 /// Times and rays of one target on one scene, summed over the steps of the schedule. A step that was repeated
@@ -10,8 +10,8 @@ use crate::study::{Study, push_new};
 pub struct StageTimes {
     /// Scene name.
     pub scene: String,
-    /// Target name as in records.
-    pub target: String,
+    /// The target.
+    pub target: TargetId,
     /// Random seed.
     pub seed: u64,
     /// Target name, with its mode unless exact and its seed where there are several.
@@ -55,7 +55,7 @@ pub fn stage_times(study: &Study) -> Vec<StageTimes> {
 pub(crate) fn stage_times_of(timings: &[Timing]) -> Vec<StageTimes> {
     let many_seeds = varies(timings.iter().map(|t| t.seed));
     let key =
-        |t: &Timing| -> (String, String, Mode, u64) { (t.scene.clone(), t.target.clone(), t.mode, t.seed) };
+        |t: &Timing| -> (String, TargetId, Mode, u64) { (t.scene.clone(), t.target.clone(), t.mode, t.seed) };
     let mut keys = Vec::new();
     timings.iter().for_each(|t| push_new(&mut keys, key(t)));
     keys.into_iter()

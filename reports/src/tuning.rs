@@ -3,7 +3,7 @@
 //! Configurations are timed in rounds, each of them once a round and the default twice.
 //! [`crate::statistics::timing`] has the rule by which one is called faster or slower.
 
-use crate::records::{Mode, Tune};
+use crate::records::{Mode, TargetId, Tune};
 use crate::statistics::timing::{Change, LEAST_ROUNDS, MedianInterval};
 use crate::study::{Study, push_new};
 
@@ -13,7 +13,7 @@ pub struct Tuned {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// The configuration's label.
     pub configuration: String,
     /// Structure and threads.
@@ -71,12 +71,12 @@ impl Tuned {
 /// Every configuration of every target of every scene, in the order in which they were first timed.
 pub fn tuned(study: &Study) -> Vec<Tuned> {
     let mut groups = Vec::new();
-    study.tunes.iter().for_each(|s| push_new(&mut groups, (s.scene.as_str(), s.target.as_str())));
+    study.tunes.iter().for_each(|s| push_new(&mut groups, (s.scene.as_str(), &s.target)));
     groups.into_iter().flat_map(|(scene, target)| of_target(&study.tunes, scene, target)).collect()
 }
 
-fn of_target(tunes: &[Tune], scene: &str, target: &str) -> Vec<Tuned> {
-    let own: Vec<&Tune> = tunes.iter().filter(|s| s.scene == scene && s.target == target).collect();
+fn of_target(tunes: &[Tune], scene: &str, target: &TargetId) -> Vec<Tuned> {
+    let own: Vec<&Tune> = tunes.iter().filter(|s| s.scene == scene && s.target == *target).collect();
     let base: Vec<&Tune> = own.iter().filter(|s| s.default && !s.aa_control).copied().collect();
     let aa_control: Vec<&Tune> = own.iter().filter(|s| s.aa_control).copied().collect();
     let floor = ratio(&aa_control, &base);

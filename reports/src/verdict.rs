@@ -1,7 +1,7 @@
 //! The verdict of a study.
 
 use crate::format::{count, number, plural};
-use crate::labels::at_spp;
+use crate::labels::{at_spp, joined};
 use crate::records::{Difference, Interruption, Mode, TargetId};
 use crate::study::{Study, push_new};
 use crate::tuning::{Tuned, tuned};
@@ -10,9 +10,9 @@ use crate::tuning::{Tuned, tuned};
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairVerdict {
     /// First target.
-    pub a: String,
+    pub a: TargetId,
     /// Second target.
-    pub b: String,
+    pub b: TargetId,
     /// `exact` or `fast`.
     pub mode: String,
     /// Whether both targets promise identical films.
@@ -112,7 +112,7 @@ pub struct VerdictLine {
     /// The targets that it is about.
     pub subject: String,
     /// The targets on each side of the comparison; equal sides for a group of identical targets.
-    pub sides: [Vec<String>; 2],
+    pub sides: [Vec<TargetId>; 2],
     /// The finding about them, in a sentence.
     pub sentence: String,
 }
@@ -121,7 +121,7 @@ impl VerdictLine {
     /// Whether a comparison is between the targets of this line.
     pub fn is_about(&self, d: &Difference) -> bool {
         let [left, right] = &self.sides;
-        let between = |a: &String, b: &String| left.contains(a) && right.contains(b);
+        let between = |a: &TargetId, b: &TargetId| left.contains(a) && right.contains(b);
         between(&d.a, &d.b) || between(&d.b, &d.a)
     }
 }
@@ -144,7 +144,7 @@ pub struct StudyVerdict {
 /// The outcome of tuning in one line.
 fn tuning_headline(rows: &[Tuned]) -> String {
     let mut targets = Vec::new();
-    rows.iter().for_each(|row| push_new(&mut targets, row.target.as_str()));
+    rows.iter().for_each(|row| push_new(&mut targets, &row.target));
     let bugs = rows.iter().filter(|row| row.is_bug()).count();
     let ran = rows
         .iter()
@@ -203,16 +203,16 @@ pub fn verdict(study: &Study) -> StudyVerdict {
 }
 
 /// The programs of which a run failed.
-fn failed(study: &Study) -> Vec<&str> {
+fn failed(study: &Study) -> Vec<&TargetId> {
     let mut failed = Vec::new();
-    study.run_failures.iter().for_each(|failure| push_new(&mut failed, failure.target.as_str()));
+    study.run_failures.iter().for_each(|failure| push_new(&mut failed, &failure.target));
     failed
 }
 
 /// The one target of three or more that differs from every other by more than noise, where the others agree.
-fn odd_one<'a>(targets: &[&'a str], pairs: &[&PairVerdict]) -> Option<&'a str> {
-    let is_of = |pair: &PairVerdict, target: &str| pair.a == target || pair.b == target;
-    let is_odd = |target: &&&str| {
+fn odd_one<'a>(targets: &[&'a TargetId], pairs: &[&PairVerdict]) -> Option<&'a TargetId> {
+    let is_of = |pair: &PairVerdict, target: &TargetId| pair.a == *target || pair.b == *target;
+    let is_odd = |target: &&&TargetId| {
         let (own, others): (Vec<_>, Vec<_>) = pairs.iter().partition(|pair| is_of(pair, target));
         let differs = |pair: &&&PairVerdict| !pair.is_good() && !pair.is_inconclusive();
         !own.is_empty() && own.iter().all(differs) && others.iter().all(|pair| pair.is_good())
@@ -221,17 +221,15 @@ fn odd_one<'a>(targets: &[&'a str], pairs: &[&PairVerdict]) -> Option<&'a str> {
 }
 
 /// Targets sorted into groups that are identical among themselves.
-fn groups<'a>(pairs: &[&'a PairVerdict]) -> Vec<Vec<&'a str>> {
-    let mut targets: Vec<&str> = Vec::new();
-    pairs
-        .iter()
-        .for_each(|p| [p.a.as_str(), p.b.as_str()].into_iter().for_each(|t| push_new(&mut targets, t)));
-    let agree = |a: &str, b: &str| {
+fn groups<'a>(pairs: &[&'a PairVerdict]) -> Vec<Vec<&'a TargetId>> {
+    let mut targets: Vec<&TargetId> = Vec::new();
+    pairs.iter().for_each(|p| [&p.a, &p.b].into_iter().for_each(|t| push_new(&mut targets, t)));
+    let agree = |a: &TargetId, b: &TargetId| {
         let (left, right) = ([a], [b]);
         let mut between = between(pairs, &left, &right).peekable();
         between.peek().is_some() && between.all(PairVerdict::is_identical)
     };
-    let mut groups: Vec<Vec<&str>> = Vec::new();
+    let mut groups: Vec<Vec<&TargetId>> = Vec::new();
     for target in targets {
         match groups.iter_mut().find(|group| group.iter().all(|member| agree(member, target))) {
             Some(group) => group.push(target),
@@ -244,11 +242,11 @@ fn groups<'a>(pairs: &[&'a PairVerdict]) -> Vec<Vec<&'a str>> {
 /// Pairs with a target on each side.
 fn between<'p>(
     pairs: &'p [&PairVerdict],
-    left: &'p [&str],
-    right: &'p [&str],
+    left: &'p [&TargetId],
+    right: &'p [&TargetId],
 ) -> impl Iterator<Item = &'p PairVerdict> {
     pairs.iter().copied().filter(move |p| {
-        let (a, b) = (p.a.as_str(), p.b.as_str());
+        let (a, b) = (&p.a, &p.b);
         (left.contains(&a) && right.contains(&b)) || (left.contains(&b) && right.contains(&a))
     })
 }
@@ -259,12 +257,12 @@ fn most_pixels<'p>(pairs: impl Iterator<Item = &'p PairVerdict>) -> Option<&'p P
 
 /// The end of a headline: how the fast builds of a study differ from its exact targets, and from which quantity of a path
 /// on, where paths were compared.
-fn fast_clause(study: &Study, groups: &[Vec<&str>], pairs: &[PairVerdict]) -> String {
-    let is_headlined = |target: &str| groups.iter().any(|group| group.contains(&target));
+fn fast_clause(study: &Study, groups: &[Vec<&TargetId>], pairs: &[PairVerdict]) -> String {
+    let is_headlined = |target: &TargetId| groups.iter().any(|group| group.contains(&target));
     let own = || pairs.iter().filter(|pair| pair.mode != "exact");
     let mut fast = Vec::new();
     own()
-        .flat_map(|pair| [pair.a.as_str(), pair.b.as_str()])
+        .flat_map(|pair| [&pair.a, &pair.b])
         .filter(|target| !is_headlined(target))
         .for_each(|target| push_new(&mut fast, target));
     let s = if fast.len() == 1 { "s" } else { "" };
@@ -279,8 +277,7 @@ fn fast_clause(study: &Study, groups: &[Vec<&str>], pairs: &[PairVerdict]) -> St
         Some("inconclusive") => ", perhaps by noise alone",
         _ => "",
     };
-    let compared =
-        study.divergences.iter().filter(|d| [&d.a, &d.b].iter().any(|t| fast.contains(&t.as_str())));
+    let compared = study.divergences.iter().filter(|d| [&d.a, &d.b].iter().any(|t| fast.contains(t)));
     // Quantities stand in the order in which a path computes them.
     let places = compared.filter_map(|d| d.quantities.iter().enumerate().find(|(_, q)| q.differing > 0));
     let from = places
@@ -290,7 +287,7 @@ fn fast_clause(study: &Study, groups: &[Vec<&str>], pairs: &[PairVerdict]) -> St
 }
 
 /// The headline about targets that may be compared by their bits. `with_fast` says that the study has fast builds too.
-fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict], with_fast: bool) -> String {
+fn headline(groups: &[Vec<&TargetId>], pairs: &[&PairVerdict], with_fast: bool) -> String {
     let kind = if with_fast { "exact targets" } else { "targets" };
     let targets: usize = groups.iter().map(Vec::len).sum();
     let most =
@@ -321,8 +318,8 @@ fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict], with_fast: bool) -> St
         }
     };
     let largest = groups.iter().max_by_key(|group| group.len()).map_or(0, Vec::len);
-    let others: Vec<&str> = groups.iter().filter(|g| g.len() == 1).map(|g| g[0]).collect();
-    let named: Vec<&str> = groups.iter().flatten().copied().collect();
+    let others: Vec<&TargetId> = groups.iter().filter(|g| g.len() == 1).map(|g| g[0]).collect();
+    let named: Vec<&TargetId> = groups.iter().flatten().copied().collect();
     if let Some(odd) = odd_one(&named, pairs).filter(|_| groups.len() > 2) {
         let rest = if targets == 3 { "other two".to_owned() } else { format!("other {}", targets - 1) };
         return format!("{odd} differs by more than noise from the {rest} targets, which agree, {up_to}");
@@ -343,7 +340,7 @@ fn headline(groups: &[Vec<&str>], pairs: &[&PairVerdict], with_fast: bool) -> St
     }
 }
 
-fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec<VerdictLine> {
+fn group_lines(groups: &[Vec<&TargetId>], pairs: &[&PairVerdict], pixels: u64) -> Vec<VerdictLine> {
     let mut lines = Vec::new();
     for group in groups.iter().filter(|group| group.len() > 1) {
         let points: usize = between(pairs, group, group).map(|p| p.points).sum();
@@ -357,7 +354,7 @@ fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec
             within_noise: false,
             promised: between(pairs, group, group).any(|p| p.promised),
             verdict: worst_word(between(pairs, group, group)),
-            subject: group.join(" = "),
+            subject: joined(group.iter().copied(), " = "),
             sides: [owned(group), owned(group)],
             sentence: format!("identical to the bit in {said}"),
         });
@@ -385,27 +382,27 @@ fn group_lines(groups: &[Vec<&str>], pairs: &[&PairVerdict], pixels: u64) -> Vec
 
 /// A line for each fast build and each group of identical targets that it was compared with, for which one of
 /// them stands.
-fn fast_lines(groups: &[Vec<&str>], pairs: &[PairVerdict], pixels: u64) -> Vec<VerdictLine> {
-    let mut seen: Vec<(String, &str)> = Vec::new();
+fn fast_lines(groups: &[Vec<&TargetId>], pairs: &[PairVerdict], pixels: u64) -> Vec<VerdictLine> {
+    let mut seen: Vec<(String, &TargetId)> = Vec::new();
     let mut lines = Vec::new();
     for pair in pairs.iter().filter(|pair| pair.mode != "exact") {
-        let group_of = |target: &str| groups.iter().find(|group| group.contains(&target));
-        let alone = vec![pair.a.as_str()];
+        let group_of = |target: &TargetId| groups.iter().find(|group| group.contains(&target));
+        let alone = vec![&pair.a];
         let (group, fast) = match (group_of(&pair.a), group_of(&pair.b)) {
-            (Some(group), _) => (group, pair.b.as_str()),
-            (None, Some(group)) => (group, pair.a.as_str()),
-            (None, None) => (&alone, pair.b.as_str()),
+            (Some(group), _) => (group, &pair.b),
+            (None, Some(group)) => (group, &pair.a),
+            (None, None) => (&alone, &pair.b),
         };
-        if seen.contains(&(group.join(" = "), fast)) {
+        if seen.contains(&(joined(group.iter().copied(), " = "), fast)) {
             continue;
         }
-        seen.push((group.join(" = "), fast));
+        seen.push((joined(group.iter().copied(), " = "), fast));
         lines.push(VerdictLine {
             identical: pair.is_identical(),
             within_noise: pair.is_within_noise(),
             promised: pair.promised,
             verdict: worst_word(std::iter::once(pair)),
-            subject: format!("{} : {fast}", group.join(" = ")),
+            subject: format!("{} : {fast}", joined(group.iter().copied(), " = ")),
             sides: [owned(group), owned(&[fast])],
             sentence: format!("promise no identity: {}", pair.sentence(pixels)),
         });
@@ -419,16 +416,16 @@ fn worst_word<'p>(pairs: impl Iterator<Item = &'p PairVerdict>) -> String {
     worst.map(|d| d.verdict.clone()).unwrap_or_default()
 }
 
-fn owned(names: &[&str]) -> Vec<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
+fn owned(targets: &[&TargetId]) -> Vec<TargetId> {
+    targets.iter().copied().cloned().collect()
 }
 
 /// Names in a row, the last two joined by "and".
-fn list(names: &[&str]) -> String {
+fn list(names: &[&TargetId]) -> String {
     match names {
         [] => String::new(),
-        [only] => (*only).to_owned(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+        [only] => only.to_string(),
+        [most @ .., last] => format!("{} and {last}", joined(most.iter().copied(), ", ")),
     }
 }
 
@@ -472,8 +469,8 @@ fn pair_verdicts(study: &Study) -> Vec<PairVerdict> {
 /// Whether two targets promise identical films: exact ones of one integrator and way of sampling layers do. Records that
 /// do not say are of such targets.
 pub(crate) fn promises(study: &Study, d: &Difference) -> bool {
-    let is_exact = |target: &str| study.environment.target(target).is_none_or(|t| t.info.exact);
-    let are_alike = TargetId::from(d.a.as_str()).is_alike(&TargetId::from(d.b.as_str()));
+    let is_exact = |target: &TargetId| study.environment.target(target).is_none_or(|t| t.info.exact);
+    let are_alike = d.a.is_alike(&d.b);
     d.mode == Mode::Exact && are_alike && is_exact(&d.a) && is_exact(&d.b)
 }
 

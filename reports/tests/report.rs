@@ -242,7 +242,7 @@ fn the_summary_reads_as_intended() {
         ..Default::default()
     };
     let skip = Skip {
-        target: "cuda".into(),
+        target: Some("cuda".into()),
         reason: "libcuda.so.1 was not found.".into(),
         remedy: "install a driver".into(),
         ..Default::default()

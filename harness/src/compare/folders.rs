@@ -110,7 +110,7 @@ impl Report {
     /// Records images that are not compared.
     pub(super) fn skip(&mut self, target: &str, scene: &str, reason: &str) -> Result<(), Failure> {
         self.report.append(Skip {
-            target: target.to_owned(),
+            target: Some(target.into()),
             scene: Some(scene.to_owned()),
             reason: reason.to_owned(),
             remedy: "Give both sides an image of this scene with as many pixels and samples.".into(),

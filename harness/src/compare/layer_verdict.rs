@@ -2,7 +2,7 @@
 
 use lockstep_reports::image_io::{LayerKind, LinearImage};
 use lockstep_reports::metrics::{MetricError, Metrics, Side, compare, mean_angle, mean_relative_error};
-use lockstep_reports::records::{Difference, Errors, Noise, Tests};
+use lockstep_reports::records::{Difference, Errors, Noise, TargetId, Tests};
 use lockstep_reports::statistics::{
     Agreement, ComparisonError, DecisionRule, Noisier, Pairing, TestResult, compare_named,
 };
@@ -150,17 +150,17 @@ impl LayerVerdict {
 
     /// The record of a pair, with the verdict on all.
     pub(super) fn record(&self, pair: &Compared) -> Difference {
-        let (a, b) = (self.names.0.as_str(), self.names.1.as_str());
+        let (a, b) = (TargetId::from(self.names.0.as_str()), TargetId::from(self.names.1.as_str()));
         let (image_a, image_b) = (&self.stack.a[pair.at.0].1, &self.stack.b[pair.at.1].1);
         let differing = image_a.pixels_differing(image_b);
         let record = match &pair.metrics {
             Some(metrics) => {
-                Difference::new(&self.scene, (a, b), self.spp, pair.seed, metrics, differing == 0)
+                Difference::new(&self.scene, (&a, &b), self.spp, pair.seed, metrics, differing == 0)
             }
             None => Difference {
                 scene: self.scene.clone(),
-                a: a.to_owned(),
-                b: b.to_owned(),
+                a,
+                b,
                 spp: self.spp,
                 seed: pair.seed,
                 // Values that are not finite have no error.
@@ -289,13 +289,13 @@ pub(super) fn noise_floor(found: &LayerVerdict) -> Result<Vec<Noise>, Failure> {
             };
             records.push(Noise {
                 scene: found.scene.clone(),
-                target: target.clone(),
+                target: target.as_str().into(),
                 spp: found.spp,
                 seed: *seed,
                 other_seed: *other_seed,
                 mse: metrics.mse,
                 mse_linear: metrics.mse_linear,
-                rendered_by: target.clone(),
+                rendered_by: target.as_str().into(),
                 ..Noise::default()
             });
         }

@@ -199,7 +199,7 @@ impl Program {
         checked.map_err(|(fault, reason)| {
             RunError::Program(Box::new(RunFailure {
                 scene: request.scene.to_owned(),
-                target: self.id.to_string(),
+                target: self.id.clone(),
                 spp: request.spp,
                 seed: u64::from(request.seed),
                 fault,

@@ -34,8 +34,8 @@ impl Pair<'_> {
         let [a, b] = self.targets;
         Divergence {
             scene: self.scene.to_owned(),
-            a: a.to_string(),
-            b: b.to_string(),
+            a: a.clone(),
+            b: b.clone(),
             seed: u64::from(self.settings.seed),
             scope,
             mode: a.mode.max(b.mode),

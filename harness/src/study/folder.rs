@@ -35,12 +35,12 @@ pub(crate) struct Folder {
     tunings: Vec<Tune>,
     equal_times: Vec<EqualTime>,
     crops: Vec<Crops>,
-    triaged: HashSet<[String; 3]>,
+    triaged: HashSet<(String, TargetId, TargetId)>,
     /// Pictures of where targets differ, by scene and samples per pixel.
     maps: HashMap<(String, u32), Vec<PathBuf>>,
     /// Whether an interruption is recorded and no end after it.
     interrupted: bool,
-    failed: HashMap<[String; 2], u32>,
+    failed: HashMap<(String, TargetId), u32>,
     /// Images that were found whole.
     sound: RefCell<HashSet<PathBuf>>,
     /// Images whose fault was told.
@@ -236,8 +236,8 @@ impl Folder {
     }
 
     /// Whether the first level at which two targets differ on a scene was triaged.
-    pub(crate) fn is_triaged(&self, scene: &str, a: &str, b: &str) -> bool {
-        self.triaged.contains(&[scene, a, b].map(str::to_owned))
+    pub(crate) fn is_triaged(&self, scene: &str, a: &TargetId, b: &TargetId) -> bool {
+        self.triaged.contains(&(scene.to_owned(), a.clone(), b.clone()))
     }
 
     /// Where an image goes.
@@ -256,7 +256,7 @@ impl Folder {
 
     /// The least samples per pixel at which a run of a program failed on a scene, if one did.
     pub(crate) fn failed_from(&self, scene: &str, target: &TargetId) -> Option<u32> {
-        self.failed.get(&[scene.to_owned(), target.to_string()]).copied()
+        self.failed.get(&(scene.to_owned(), target.clone())).copied()
     }
 
     /// The recorded pictures of where targets differ at a level.
@@ -265,8 +265,8 @@ impl Folder {
     }
 
     /// Where the p-value map of a pair goes.
-    pub(crate) fn p_map(&self, scene: &str, a: &str, b: &str, spp: u32) -> PathBuf {
-        self.root.join(files::IMAGES).join(p_map_name(scene, a, b, spp))
+    pub(crate) fn p_map(&self, scene: &str, a: &TargetId, b: &TargetId, spp: u32) -> PathBuf {
+        self.root.join(files::IMAGES).join(p_map_name(scene, &a.to_string(), &b.to_string(), spp))
     }
 
     fn remember(&mut self, record: Record) {
@@ -277,7 +277,7 @@ impl Folder {
             Record::EqualTime(found) => self.equal_times.push(found),
             Record::Crops(crops) => self.crops.push(crops),
             Record::Divergence(found) if found.scope == DivergenceScope::DifferingPixels => {
-                self.triaged.insert([found.scene, found.a, found.b]);
+                self.triaged.insert((found.scene, found.a, found.b));
             }
             Record::Map(map) if LEVEL_MAPS.contains(&map.quantity.as_str()) => {
                 self.maps.entry((map.scene, map.spp)).or_default().push(self.root.join(map.file));
@@ -288,7 +288,7 @@ impl Folder {
                 None => {}
             },
             Record::RunFailure(found) => {
-                let least = self.failed.entry([found.scene, found.target]).or_insert(found.spp);
+                let least = self.failed.entry((found.scene, found.target)).or_insert(found.spp);
                 *least = found.spp.min(*least);
             }
             Record::Film(film) => {

@@ -66,7 +66,8 @@ fn is_picture(file: &str, study: &Study) -> bool {
 /// The hash of the film that an image is of, as the records have it.
 fn recorded_film<'a>(name: &ImageName, study: &'a Study) -> Option<&'a str> {
     let seed = name.seed.unwrap_or(study.environment.settings.seed);
-    let key = Record::from(FilmHash::new(&name.scene, &name.target, name.spp, seed, "")).key();
+    let key =
+        Record::from(FilmHash::new(&name.scene, &name.target.as_str().into(), name.spp, seed, "")).key();
     let found = study.films.iter().rev().find(|film| Record::from((*film).clone()).key() == key);
     found.map(|film| film.hash.as_str())
 }

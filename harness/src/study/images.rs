@@ -95,7 +95,7 @@ pub(crate) fn maps(
     differences: &[Difference],
 ) -> Result<Vec<Record>, Failure> {
     let mut records = Vec::new();
-    let image_of = |target: &str| outcomes.iter().find(|o| o.target.to_string() == target).map(|o| &o.image);
+    let image_of = |target: &TargetId| outcomes.iter().find(|o| o.target == *target).map(|o| &o.image);
     for difference in differences.iter().filter(|d| d.pixels_differing > 0) {
         let (Some(a), Some(b)) = (image_of(&difference.a), image_of(&difference.b)) else { continue };
         let seed = u64::from(level.seed);

@@ -359,13 +359,13 @@ pub(crate) fn remark(text: &str) -> Record {
 /// The remark on what a program cannot express of a scene.
 fn difference(target: &TargetId, scene: &Scene, text: &str) -> Record {
     say(&format!("lockstep: {target} renders {} otherwise: {text}", scene.name));
-    Note::otherwise(&scene.name, &target.to_string(), text).into()
+    Note::otherwise(&scene.name, target, text).into()
 }
 
 /// The record of a target that skips a scene.
 fn skip(target: &TargetId, scene: &str, error: &Error) -> Record {
     Skip {
-        target: target.to_string(),
+        target: Some(target.clone()),
         scene: Some(scene.to_owned()),
         reason: error.to_string(),
         remedy: "Study this scene on the other targets.".into(),

@@ -136,7 +136,7 @@ pub(crate) fn check_film(
 
 /// The record of a target's film at a level.
 pub(crate) fn film_record(level: &Level<'_>, target: &TargetId, hash: &str) -> FilmHash {
-    FilmHash::new(level.scene, &target.to_string(), level.to, u64::from(level.seed), hash)
+    FilmHash::new(level.scene, target, level.to, u64::from(level.seed), hash)
 }
 
 /// The timing record of a level on one target.
@@ -165,7 +165,7 @@ pub(crate) fn timing(level: &Level<'_>, outcome: &Outcome) -> Timing {
 pub(crate) fn timing_key(level: &Level<'_>, target: &TargetId) -> Timing {
     Timing {
         scene: level.scene.to_owned(),
-        target: target.to_string(),
+        target: target.clone(),
         spp_from: level.from,
         spp_to: level.to,
         seed: u64::from(level.seed),
@@ -180,7 +180,7 @@ pub(crate) fn bounces<'a>(level: &'a Level<'_>, outcome: &'a Outcome) -> impl It
     outcome.pass.bounces.iter().zip(0..).map(|(counts, bounce)| {
         Bounce {
             scene: level.scene.to_owned(),
-            target: outcome.target.to_string(),
+            target: outcome.target.clone(),
             spp_from: level.from,
             spp_to: level.to,
             bounce,
@@ -200,7 +200,7 @@ pub(crate) fn invalid_samples(level: &Level<'_>, outcome: &Outcome) -> Option<Re
     (!invalid.is_zero()).then(|| {
         InvalidSamples {
             scene: level.scene.to_owned(),
-            target: outcome.target.to_string(),
+            target: outcome.target.clone(),
             spp: level.to,
             seed: u64::from(level.seed),
             non_finite: invalid.non_finite,
@@ -220,7 +220,7 @@ pub(crate) fn load_record(
 ) -> Record {
     Load {
         scene: scene.to_owned(),
-        target: target.to_string(),
+        target: target.clone(),
         build_ms: report.build_ms,
         cached: report.bvh.map(|bvh| bvh.origin == BvhOrigin::Cached),
         compile_ms: report.compile_ms,

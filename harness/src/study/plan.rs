@@ -123,7 +123,7 @@ pub(crate) struct Plan {
     /// Seconds of rendering that a reference gets, whatever the levels; `None` for multiples of the last level.
     pub(crate) reference_seconds: Option<f64>,
     /// The target that speed-ups by device are over; `None` for the first.
-    pub(crate) against: Option<String>,
+    pub(crate) against: Option<TargetId>,
     /// When references should be done with, in the default study, which is to be quick.
     pub(crate) deadline: Option<Instant>,
     /// The units that hold the films, in a merge.
@@ -189,7 +189,7 @@ impl Plan {
             reference_integrator: args.reference_integrator.unwrap_or(settings.integrator),
             reference_budget: args.reference_budget,
             reference_seconds: args.reference_seconds(),
-            against: args.against.clone(),
+            against: args.against.as_deref().map(TargetId::from),
             deadline: args.is_default_work().then(|| Instant::now() + DEFAULT_STUDY),
             options: bvh_cache::options(args.folder.threads),
             ..Self::of_scenes(specs, scenes, settings)
@@ -438,8 +438,13 @@ pub(crate) fn open(
             Ok(session) => opened.push(session),
             Err(Failure::TargetAbsent { target, reason, remedy }) => {
                 bar.line(&format!("lockstep: target {target} is skipped: {reason}. {remedy}"));
-                let (why, how) = (reason.clone(), remedy.clone());
-                skipped.push(Skip { target: target.clone(), scene: None, reason: why, remedy: how }.into());
+                let skip = Skip {
+                    target: Some(target.as_str().into()),
+                    scene: None,
+                    reason: reason.clone(),
+                    remedy: remedy.clone(),
+                };
+                skipped.push(skip.into());
                 first_absence.get_or_insert(Failure::TargetAbsent { target, reason, remedy });
             }
             Err(other) => return Err(other),

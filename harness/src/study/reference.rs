@@ -218,8 +218,7 @@ fn choose<'a>(
 
 /// Samples a millisecond at a target's longest level.
 pub(super) fn speed(timings: &[&Timing], target: &TargetId) -> f64 {
-    let label = target.to_string();
-    let levels = timings.iter().filter(|t| t.target == label && t.total_ms > 0.0);
+    let levels = timings.iter().filter(|t| t.target == *target && t.total_ms > 0.0);
     levels.max_by_key(|t| t.samples).map_or(0.0, |t| t.samples as f64 / t.total_ms)
 }
 
@@ -259,14 +258,14 @@ fn samples(
     if let Some(seconds) = plan.reference_seconds {
         return fitting(top, seconds_per_spp, seconds);
     }
-    let targets: BTreeSet<&str> = timings.iter().map(|timing| timing.target.as_str()).collect();
+    let targets: BTreeSet<&TargetId> = timings.iter().map(|timing| &timing.target).collect();
     let budget = plan.reference_budget.unwrap_or_else(|| {
         let levels_seconds = timings.iter().map(|t| t.total_ms).sum::<f64>() / 1e3;
         let times_seconds = targets.len() as f64 * plan.times.iter().sum::<f64>();
         let by_rule = LEAST_BUDGET.max(LEVELS_FACTOR * (levels_seconds + times_seconds));
         before_deadline(plan, scene, Instant::now()).map_or(by_rule, |seconds| by_rule.min(seconds))
     });
-    let fastest = targets.iter().map(|&target| speed(timings, &target.into())).fold(0.0, f64::max);
+    let fastest = targets.iter().map(|target| speed(timings, target)).fold(0.0, f64::max);
     let longest = plan.times.last().copied().unwrap_or(0.0);
     let reached = longest * 1e3 * fastest / pixels;
     let (full, taken) = for_times(affordable(top, seconds_per_spp, budget), reached, seconds_per_spp, budget);

@@ -56,7 +56,9 @@ fn differences(there: &Environment, wanted: &Environment) -> Vec<String> {
     note("seeds", a.seeds.to_string(), b.seeds.to_string());
     note("repeats", a.repeats.to_string(), b.repeats.to_string());
     note("reference", reference(there), reference(wanted));
-    let against = |e: &Environment| e.settings.against.clone().unwrap_or_else(|| "the first target".into());
+    let against = |e: &Environment| {
+        e.settings.against.as_ref().map_or_else(|| "the first target".into(), ToString::to_string)
+    };
     note("target that speeds are compared with", against(there), against(wanted));
     let kernels = |e: &Environment| e.kernel_hash.clone().unwrap_or_else(|| "none".into());
     note("kernels", kernels(there), kernels(wanted));

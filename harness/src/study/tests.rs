@@ -261,7 +261,7 @@ fn the_noise_floor_is_rendered_once_for_targets_that_are_identical() {
     let study = run(dir.path(), &plan(1), sessions).unwrap();
     assert_eq!(study.noise.len(), 3 * 3, "a record for every target and level");
     let renderers: Vec<_> =
-        study.noise.iter().filter(|n| n.spp == 4).map(|n| n.rendered_by.as_str()).collect();
+        study.noise.iter().filter(|n| n.spp == 4).map(|n| n.rendered_by.to_string()).collect();
     assert!(renderers[0] == renderers[1] && renderers[2] == "c", "{renderers:?}");
     assert!(study.noise.iter().all(|n| (n.seed, n.other_seed, n.mse_linear) == (0, 1, 0.0)));
     assert_eq!(study.timings.len(), 9, "the floor is not timed");
@@ -280,7 +280,7 @@ fn the_noise_floor_is_led_by_the_first_device_whatever_it_takes() {
     let leader = |sessions| {
         let dir = tempfile::tempdir().unwrap();
         let study = run(dir.path(), &plan(1), sessions).unwrap();
-        let mut renderers: Vec<_> = study.noise.iter().map(|n| n.rendered_by.clone()).collect();
+        let mut renderers: Vec<_> = study.noise.iter().map(|n| n.rendered_by.to_string()).collect();
         renderers.dedup();
         renderers
     };
@@ -314,7 +314,7 @@ fn the_noise_floor_is_led_by_the_same_target_after_a_study_was_stopped_and_resum
         std::fs::write(&records, left).unwrap();
         let study = run(dir.path(), &plan(1), sessions([1, 9, 5])).unwrap();
         assert_eq!(study.noise.len(), 3 * 3, "all are there again");
-        assert!(study.noise.iter().all(|n| n.rendered_by == "b"), "{kept}: {:?}", study.noise);
+        assert!(study.noise.iter().all(|n| n.rendered_by == "b".into()), "{kept}: {:?}", study.noise);
     }
 }
 
@@ -380,7 +380,7 @@ fn the_first_target_is_timed_twice_in_every_round_and_not_again_when_that_is_res
     };
     let found = study(target("a"));
     assert_eq!((found.timings.len(), found.aa_control.len()), (2 * 3 * 3, 3 * 3));
-    assert!(found.aa_control.iter().all(|aa_control| aa_control.target == "a"));
+    assert!(found.aa_control.iter().all(|aa_control| aa_control.target == "a".into()));
     let lines = || read_records(&dir.path().join("records.jsonl")).unwrap().len();
     let before = lines();
     study(target("a"));
@@ -423,7 +423,7 @@ fn a_target_that_cannot_render_a_scene_skips_it() {
     let sessions = || vec![Faulty::session("a", fault), Faulty::session("b", Fault::default())];
     let study = run(dir.path(), &plan(1), sessions()).unwrap();
     assert_eq!((study.skips.len(), study.timings.len()), (1, 3));
-    assert_eq!((study.skips[0].target.as_str(), study.skips[0].scene.as_deref()), ("a", Some("sky")));
+    assert_eq!(study.skips[0].subject(), "a on sky");
     let again = run(dir.path(), &plan(1), sessions()).unwrap();
     assert_eq!((again.skips.len(), again.timings.len()), (1, 3), "and again when it is resumed");
 }

@@ -1,5 +1,6 @@
 //! Parts of the images of integrators after equal time, side by side.
 
+use lockstep_core::TargetId;
 use lockstep_metrics::float;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +11,7 @@ pub struct Crops {
     /// Scene name.
     pub scene: String,
     /// The target without its integrators.
-    pub target: String,
+    pub target: TargetId,
     /// The time given, in seconds.
     #[serde(with = "float")]
     pub seconds: f64,

@@ -93,7 +93,7 @@ mod tests {
         let errors = Errors { psnr: f64::INFINITY, ..Default::default() };
         let records = [
             Record::from(Skip {
-                target: "cuda".into(),
+                target: Some("cuda".into()),
                 reason: "no \"driver\", sorry".into(),
                 ..Default::default()
             }),

@@ -1,6 +1,6 @@
 //! The divergence of two targets' paths.
 
-use crate::Mode;
+use crate::{Mode, TargetId};
 use lockstep_metrics::float;
 use lockstep_metrics::format::count;
 use serde::{Deserialize, Serialize};
@@ -13,9 +13,9 @@ pub struct Divergence {
     /// Scene name.
     pub scene: String,
     /// First target.
-    pub a: String,
+    pub a: TargetId,
     /// Second target.
-    pub b: String,
+    pub b: TargetId,
     /// Random seed.
     pub seed: u64,
     /// The pixels whose paths were compared.

@@ -1,6 +1,6 @@
 //! The efficiency of two integrators, or two ways of sampling layers, on one target.
 
-use lockstep_core::Mode;
+use lockstep_core::{Mode, TargetId};
 use lockstep_metrics::float;
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ pub struct Efficiency {
     /// Scene name.
     pub scene: String,
     /// The target by the first integrator.
-    pub a: String,
+    pub a: TargetId,
     /// The target by the second integrator.
-    pub b: String,
+    pub b: TargetId,
     /// Samples per pixel of both images.
     pub spp: u32,
     /// Random seed of both images.

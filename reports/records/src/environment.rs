@@ -3,7 +3,7 @@
 use super::{HostInfo, RecordError};
 use lockstep_core::merging::MergeRadius;
 use lockstep_core::serde_words::in_words;
-use lockstep_core::{DeviceInfo, Integrator, KernelResources, LayerSampling, Sampler};
+use lockstep_core::{DeviceInfo, Integrator, KernelResources, LayerSampling, Sampler, TargetId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -118,7 +118,7 @@ pub struct StudySettings {
     pub spp: Vec<u32>,
     /// The target that speed-ups by device are over; the first where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub against: Option<String>,
+    pub against: Option<TargetId>,
 }
 
 impl Environment {
@@ -156,7 +156,8 @@ impl Environment {
     }
 
     /// The description of a target, if it took part.
-    pub fn target(&self, name: &str) -> Option<&TargetInfo> {
+    pub fn target(&self, target: &TargetId) -> Option<&TargetInfo> {
+        let name = target.to_string();
         self.targets.iter().find(|t| t.info.target == name)
     }
 }

@@ -1,7 +1,7 @@
 //! The error that a target reaches in a given time.
 
 use super::Errors;
-use lockstep_core::Mode;
+use lockstep_core::{Mode, TargetId};
 use lockstep_metrics::float;
 use lockstep_metrics::metrics::{FloatMetrics, Metrics};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub struct EqualTime {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// Random seed.
     pub seed: u64,
     /// The time given, in seconds.

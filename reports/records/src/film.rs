@@ -11,7 +11,7 @@ pub struct FilmHash {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// Samples per pixel.
     pub spp: u32,
     /// Random seed.
@@ -23,14 +23,14 @@ pub struct FilmHash {
 }
 
 impl FilmHash {
-    /// A film of a target, given by its label.
-    pub fn new(scene: &str, target: &str, spp: u32, seed: u64, hash: &str) -> Self {
+    /// A film of a target.
+    pub fn new(scene: &str, target: &TargetId, spp: u32, seed: u64, hash: &str) -> Self {
         Self {
             scene: scene.to_owned(),
-            target: target.to_owned(),
+            target: target.clone(),
             spp,
             seed,
-            mode: TargetId::from(target).mode,
+            mode: target.mode,
             hash: hash.to_owned(),
         }
     }

@@ -1,7 +1,7 @@
 //! Paths of two targets, compared quantity by quantity, as older records have them: one for each quantity.
 
 use crate::{Divergence, DivergenceScope, FieldCount, QuantityDivergence, WorstPath};
-use lockstep_core::Mode;
+use lockstep_core::{Mode, TargetId};
 use serde::{Deserialize, Serialize};
 
 /// One quantity of single paths, compared between two targets. Quantities are compared in the order in which
@@ -12,9 +12,9 @@ pub struct FirstDivergence {
     /// Scene name.
     pub scene: String,
     /// First target.
-    pub a: String,
+    pub a: TargetId,
     /// Second target.
-    pub b: String,
+    pub b: TargetId,
     /// Random seed.
     pub seed: u64,
     /// Position in the order of comparison, from 0.

@@ -45,9 +45,9 @@ pub struct Difference {
     /// Scene name.
     pub scene: String,
     /// First target.
-    pub a: String,
+    pub a: TargetId,
     /// Second target.
-    pub b: String,
+    pub b: TargetId,
     /// Samples per pixel of both images.
     pub spp: u32,
     /// Random seed of both images.
@@ -136,11 +136,18 @@ impl Tests {
 impl Difference {
     /// A record of one comparison. `identical` is the verdict on the films' integers, which the images alone
     /// cannot give.
-    pub fn new(scene: &str, pair: (&str, &str), spp: u32, seed: u64, m: &Metrics, identical: bool) -> Self {
+    pub fn new(
+        scene: &str,
+        pair: (&TargetId, &TargetId),
+        spp: u32,
+        seed: u64,
+        m: &Metrics,
+        identical: bool,
+    ) -> Self {
         Self {
             scene: scene.to_owned(),
-            a: pair.0.to_owned(),
-            b: pair.1.to_owned(),
+            a: pair.0.clone(),
+            b: pair.1.clone(),
             spp,
             seed,
             errors: Errors::from(m),
@@ -161,7 +168,7 @@ pub struct Noise {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// Samples per pixel of both images.
     pub spp: u32,
     /// Seed of the one.
@@ -176,7 +183,7 @@ pub struct Noise {
     pub mse_linear: f64,
     /// The target that rendered under the other seed: one whose films under the first are identical at every
     /// level.
-    pub rendered_by: String,
+    pub rendered_by: TargetId,
     /// How the target was compiled.
     pub mode: Mode,
 }
@@ -188,7 +195,7 @@ pub struct Convergence {
     /// Scene name.
     pub scene: String,
     /// The target that rendered the image.
-    pub target: String,
+    pub target: TargetId,
     /// Samples per pixel of the image.
     pub spp: u32,
     /// Random seed of the image.
@@ -207,15 +214,15 @@ pub struct Convergence {
 
 impl Convergence {
     /// A record of one comparison with the reference.
-    pub fn new(scene: &str, target: &str, spp: u32, seed: u64, m: &Metrics, against: &str) -> Self {
+    pub fn new(scene: &str, target: &TargetId, spp: u32, seed: u64, m: &Metrics, against: &str) -> Self {
         Self {
             scene: scene.to_owned(),
-            target: target.to_owned(),
+            target: target.clone(),
             spp,
             seed,
             errors: Errors::from(m),
             against: against.to_owned(),
-            mode: TargetId::from(target).mode,
+            mode: target.mode,
             float: Some(m.float),
         }
     }
@@ -228,7 +235,7 @@ pub struct Timing {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// First sample index of the step.
     pub spp_from: u32,
     /// One past its last sample index.
@@ -309,7 +316,7 @@ pub struct Load {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// Building the acceleration structure or reading it from the cache, in milliseconds.
     #[serde(with = "float")]
     pub build_ms: f64,
@@ -346,7 +353,7 @@ pub struct Bounce {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// First sample index of the step.
     pub spp_from: u32,
     /// One past its last sample index.
@@ -373,9 +380,9 @@ pub struct Hits {
     /// Scene name.
     pub scene: String,
     /// First target.
-    pub a: String,
+    pub a: TargetId,
     /// Second target.
-    pub b: String,
+    pub b: TargetId,
     /// Samples per pixel of the images compared.
     pub spp: u32,
     /// Random seed.
@@ -408,7 +415,7 @@ pub struct InvalidSamples {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// Samples per pixel so far.
     pub spp: u32,
     /// Random seed.
@@ -427,8 +434,9 @@ pub struct InvalidSamples {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Skip {
-    /// The target, or empty when a whole scene was left out.
-    pub target: String,
+    /// The target, or nothing when a whole scene was left out; written as an empty text.
+    #[serde(with = "optional_target")]
+    pub target: Option<TargetId>,
     /// The scene, or nothing when the target is absent altogether.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scene: Option<String>,
@@ -438,6 +446,29 @@ pub struct Skip {
     pub remedy: String,
 }
 
+impl Skip {
+    /// The target and scene that were left out: `cuda on cornell`, or either where it is alone.
+    pub fn subject(&self) -> String {
+        let parts = self.target.as_ref().map(ToString::to_string).into_iter().chain(self.scene.clone());
+        parts.collect::<Vec<_>>().join(" on ")
+    }
+}
+
+/// A target or none, as a text that is empty for none.
+mod optional_target {
+    use lockstep_core::TargetId;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(target: &Option<TargetId>, to: S) -> Result<S::Ok, S::Error> {
+        target.as_ref().map(ToString::to_string).unwrap_or_default().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TargetId>, D::Error> {
+        let label = String::deserialize(from)?;
+        Ok((!label.is_empty()).then(|| label.into()))
+    }
+}
+
 /// A remark for the reader of the report: interrupted, resumed, reference taken from a cache.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -445,7 +476,7 @@ pub struct Note {
     /// The scene that it is about, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scene: Option<String>,
-    /// The target that it is about, if any.
+    /// The target that it is about, if any: a label, since a remark on a comparison names two and their level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// The remark.
@@ -457,10 +488,10 @@ const OTHERWISE: &str = "renders it otherwise: ";
 
 impl Note {
     /// The remark that a target cannot express a scene: what it renders in place of a feature.
-    pub fn otherwise(scene: &str, target: &str, what: &str) -> Self {
+    pub fn otherwise(scene: &str, target: &TargetId, what: &str) -> Self {
         Self {
             scene: Some(scene.to_owned()),
-            target: Some(target.to_owned()),
+            target: Some(target.to_string()),
             text: format!("{OTHERWISE}{what}"),
         }
     }
@@ -496,9 +527,9 @@ pub struct Map {
     /// Scene name.
     pub scene: String,
     /// First target.
-    pub a: String,
+    pub a: TargetId,
     /// Second target.
-    pub b: String,
+    pub b: TargetId,
     /// Samples per pixel of the images compared.
     pub spp: u32,
     /// Random seed.

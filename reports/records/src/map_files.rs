@@ -6,6 +6,7 @@
 
 use crate::study::files;
 use crate::{Map, pair_mode};
+use lockstep_core::TargetId;
 use lockstep_metrics::image_io::{ImageMetadata, LinearImage, WriteError, encode_name, write_hashed_png};
 use lockstep_metrics::maps::{difference_picture, flip_picture};
 use lockstep_metrics::metrics::{MetricError, flip_hdr, flip_ldr};
@@ -28,9 +29,9 @@ pub struct MapOf<'a> {
     /// Scene name.
     pub scene: &'a str,
     /// First target.
-    pub a: &'a str,
+    pub a: &'a TargetId,
     /// Second target, the reference.
-    pub b: &'a str,
+    pub b: &'a TargetId,
     /// Samples per pixel.
     pub spp: u32,
     /// Random seed.
@@ -40,7 +41,8 @@ pub struct MapOf<'a> {
 impl MapOf<'_> {
     /// Where the map of some quantity goes, from the study's folder.
     pub fn file(&self, quantity: &str) -> String {
-        let [scene, a, b, what] = [self.scene, self.a, self.b, quantity].map(encode_name);
+        let [a, b] = [self.a, self.b].map(|target| encode_name(&target.to_string()));
+        let [scene, what] = [self.scene, quantity].map(encode_name);
         format!("{}/{scene}.{a}.{b}.{}spp.s{}.{what}.png", files::IMAGES, self.spp, self.seed)
     }
 
@@ -56,15 +58,15 @@ impl MapOf<'_> {
         scale: f64,
         picture: &LinearImage,
     ) -> Result<Map, WriteError> {
-        let metadata = ImageMetadata::of_render(self.scene, self.b, self.spp, self.seed)
-            .with("against", self.a)
+        let metadata = ImageMetadata::of_render(self.scene, &self.b.to_string(), self.spp, self.seed)
+            .with("against", &self.a.to_string())
             .with("map", quantity);
         let file = self.file(quantity);
         write_hashed_png(&folder.join(&file), picture, &metadata)?;
         Ok(Map {
             scene: self.scene.to_owned(),
-            a: self.a.to_owned(),
-            b: self.b.to_owned(),
+            a: self.a.clone(),
+            b: self.b.clone(),
             spp: self.spp,
             seed: self.seed,
             quantity: quantity.to_owned(),
@@ -106,7 +108,8 @@ mod tests {
     fn maps_are_written_beside_the_images_and_taken_for_none() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join(files::IMAGES)).unwrap();
-        let of = MapOf { scene: "a/b", a: "cpu", b: "opencl@0", spp: 4, seed: 7 };
+        let (a, b) = (&"cpu".into(), &"opencl@0".into());
+        let of = MapOf { scene: "a/b", a, b, spp: 4, seed: 7 };
         let maps = write_maps(dir.path(), &of, &flat(0.5), &flat(0.6)).unwrap();
         let names: Vec<&str> = maps.iter().map(|m| m.quantity.as_str()).collect();
         assert_eq!(names, ["flip", "flip-hdr", "difference"]);
@@ -124,7 +127,8 @@ mod tests {
     fn every_map_holds_the_hash_of_its_pixels() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join(files::IMAGES)).unwrap();
-        let of = MapOf { scene: "s", a: "cpu", b: "opencl@0", spp: 4, seed: 7 };
+        let (a, b) = (&"cpu".into(), &"opencl@0".into());
+        let of = MapOf { scene: "s", a, b, spp: 4, seed: 7 };
         for map in write_maps(dir.path(), &of, &flat(0.5), &flat(0.6)).unwrap() {
             let path = dir.path().join(&map.file);
             let written = CheckedImage::read(&path).unwrap();

@@ -3,9 +3,9 @@
 use lockstep_core::{Mode, TargetId};
 use serde_json::{Map, Value};
 
-/// The mode of a comparison of two targets, given by their labels: fast when either is.
-pub fn pair_mode(a: &str, b: &str) -> Mode {
-    TargetId::from(a).mode.max(TargetId::from(b).mode)
+/// The mode of a comparison of two targets: fast when either is.
+pub fn pair_mode(a: &TargetId, b: &TargetId) -> Mode {
+    a.mode.max(b.mode)
 }
 
 /// The mode of a name in a file. A name that this version does not know is read as [`Mode::Fast`]: it stands
@@ -27,10 +27,11 @@ mod tests {
 
     #[test]
     fn a_pair_is_fast_when_either_is() {
-        assert_eq!(pair_mode("a", "b"), Mode::Exact);
-        assert_eq!(pair_mode("a", "b+fast"), Mode::Fast);
-        assert_eq!(pair_mode("a+fast", "b"), Mode::Fast);
-        assert_eq!(pair_mode("a+fast", "b+fast"), Mode::Fast);
+        let mode = |a: &str, b: &str| pair_mode(&a.into(), &b.into());
+        assert_eq!(mode("a", "b"), Mode::Exact);
+        assert_eq!(mode("a", "b+fast"), Mode::Fast);
+        assert_eq!(mode("a+fast", "b"), Mode::Fast);
+        assert_eq!(mode("a+fast", "b+fast"), Mode::Fast);
     }
 
     #[test]

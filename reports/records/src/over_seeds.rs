@@ -1,7 +1,7 @@
 //! Verdicts over several seeds.
 
 use crate::{Difference, Tests};
-use lockstep_core::Mode;
+use lockstep_core::{Mode, TargetId};
 use serde::{Deserialize, Serialize};
 
 /// The verdict on two targets at a level by their images of all seeds together. It counts instead of the verdicts on
@@ -12,9 +12,9 @@ pub struct OverSeeds {
     /// Scene name.
     pub scene: String,
     /// First target.
-    pub a: String,
+    pub a: TargetId,
     /// Second target.
-    pub b: String,
+    pub b: TargetId,
     /// Samples per pixel of every image.
     pub spp: u32,
     /// The seeds.

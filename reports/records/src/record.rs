@@ -5,6 +5,7 @@ use crate::{
     Hits, InvalidSamples, Load, Map, Noise, Note, OverSeeds, PortSimilarity, Pyramid, RunFailure, Scaling,
     Sharing, Skip, Speedup, Timing, Tune, fault, mode,
 };
+use lockstep_core::TargetId;
 use lockstep_port::cost::Cost;
 use lockstep_port::history::History;
 use serde::de::Error as _;
@@ -150,17 +151,17 @@ macro_rules! key_text {
         })*
     };
 }
-key_text!(String, u32, u64, usize, f64, bool, crate::Mode, crate::DivergenceScope);
+key_text!(String, u32, u64, usize, f64, bool, crate::Mode, crate::DivergenceScope, TargetId);
 
-impl KeyText for Vec<String> {
+impl KeyText for Vec<TargetId> {
     fn key_text(&self) -> String {
-        self.join(",")
+        self.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
     }
 }
 
-impl KeyText for Option<String> {
+impl<T: ToString> KeyText for Option<T> {
     fn key_text(&self) -> String {
-        self.clone().unwrap_or_default()
+        self.as_ref().map(ToString::to_string).unwrap_or_default()
     }
 }
 
@@ -287,7 +288,7 @@ mod tests {
             Record::PortCost(Cost { ports: vec![Default::default()], ..Default::default() }),
             Record::PortHistory(History { changes: 3, ..Default::default() }),
             Tune { configuration: "megakernel".into(), ..Default::default() }.into(),
-            FilmHash::new("s", "cuda@0+fast", 4, 1, "ab12").into(),
+            FilmHash::new("s", &"cuda@0+fast".into(), 4, 1, "ab12").into(),
             OverSeeds { seeds: vec![0, 1], tests: Some(Tests::default()), ..Default::default() }.into(),
             RunFailure { fault: RunFault::TimeOut, last_lines: vec!["x".into()], ..Default::default() }
                 .into(),
@@ -295,6 +296,21 @@ mod tests {
         for record in records {
             assert_eq!(Record::from_json(&record.to_json().unwrap()).unwrap(), record);
             assert!(is_known(record.kind()));
+        }
+    }
+
+    #[test]
+    fn targets_are_written_as_they_were_read_whatever_their_names() {
+        for name in ["cuda@0+fast+path+tree", "together(a,b@1)+vcm", "my run, 4 spp.exr", "x@", "+fast", ""] {
+            let pair = Difference { a: name.into(), b: "b".into(), ..Default::default() };
+            let skip = Skip { target: (!name.is_empty()).then(|| name.into()), ..Default::default() };
+            let shared = Sharing { group: name.into(), targets: vec![name.into(); 2], ..Default::default() };
+            for (record, field) in [(pair.into(), "a"), (skip.into(), "target"), (shared.into(), "group")] {
+                let line = Record::to_json(&record).unwrap();
+                let json: Value = serde_json::from_str(&line).unwrap();
+                assert_eq!(json[field], name, "{line}");
+                assert_eq!(Record::from_json(&line).unwrap(), record);
+            }
         }
     }
 
@@ -366,7 +382,7 @@ mod tests {
     #[test]
     fn a_film_is_told_by_scene_target_spp_and_seed_and_reads_as_older_versions_wrote_it() {
         let line = r#"{"hash":"ab12","kind":"film","mode":"fast","scene":"s","seed":1,"spp":4,"target":"cuda@0+fast"}"#;
-        let film = FilmHash::new("s", "cuda@0+fast", 4, 1, "ab12");
+        let film = FilmHash::new("s", &"cuda@0+fast".into(), 4, 1, "ab12");
         assert_eq!(Record::from_json(line).unwrap(), film.clone().into());
         assert_eq!(
             Record::from(film.clone()).key(),

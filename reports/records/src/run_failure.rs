@@ -1,5 +1,6 @@
 //! Runs of external programs that left no image to compare.
 
+use lockstep_core::TargetId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -60,7 +61,7 @@ pub struct RunFailure {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// Samples per pixel that were asked for.
     pub spp: u32,
     /// Random seed.

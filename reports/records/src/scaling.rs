@@ -1,6 +1,6 @@
 //! The time of a CPU target by number of threads.
 
-use lockstep_core::Mode;
+use lockstep_core::{Mode, TargetId};
 use serde::{Deserialize, Serialize};
 
 /// The passes of one CPU target with one number of threads, timed in rounds with its other numbers of
@@ -11,7 +11,7 @@ pub struct Scaling {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// Random seed.
     pub seed: u64,
     /// Worker threads.

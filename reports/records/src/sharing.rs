@@ -1,5 +1,6 @@
 //! Renders of one image by several targets together.
 
+use lockstep_core::TargetId;
 use serde::{Deserialize, Serialize};
 
 /// The schedule of records about one target of a group alone.
@@ -15,9 +16,9 @@ pub struct Sharing {
     /// Scene name.
     pub scene: String,
     /// The group, as in `together(cuda@0,cpu-bvh)`.
-    pub group: String,
+    pub group: TargetId,
     /// The targets that rendered.
-    pub targets: Vec<String>,
+    pub targets: Vec<TargetId>,
     /// How samples were shared; [`ALONE`] or [`AA_CONTROL`] for one target.
     pub schedule: String,
     /// Random seed.
@@ -43,7 +44,7 @@ pub struct Sharing {
 #[serde(default)]
 pub struct Lease {
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// Start of the lease, in milliseconds since the pass began.
     pub start_ms: f64,
     /// End of the lease, when its samples were rendered, in milliseconds since the pass began.

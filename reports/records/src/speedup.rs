@@ -1,6 +1,6 @@
 //! The cost of exactness: a fast build's speed over the exact one's.
 
-use lockstep_core::Mode;
+use lockstep_core::{Mode, TargetId};
 use lockstep_metrics::float;
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ pub struct Speedup {
     /// Scene name.
     pub scene: String,
     /// Label of the fast build.
-    pub target: String,
+    pub target: TargetId,
     /// Label of the exact build.
-    pub exact: String,
+    pub exact: TargetId,
     /// Highest samples per pixel reached by both.
     pub spp: u32,
     /// Random seed of both.

@@ -5,6 +5,7 @@ use crate::{
     InvalidSamples, Load, Map, Noise, Note, OverSeeds, PortSimilarity, Pyramid, Record, RecordError,
     RunFailure, Scaling, Sharing, Skip, Timing, Tune, read_records,
 };
+use lockstep_core::TargetId;
 use lockstep_metrics::image_io::{ImageKind, ImageName};
 use lockstep_port::cost::Cost;
 use lockstep_port::history::History;
@@ -42,8 +43,8 @@ pub mod files {
 pub struct StudyImage {
     /// Scene name.
     pub scene: String,
-    /// Target name.
-    pub target: String,
+    /// The target.
+    pub target: TargetId,
     /// Samples per pixel.
     pub spp: u32,
     /// The linear file, if there is one.
@@ -250,20 +251,21 @@ impl Study {
     }
 
     /// Targets that took part, in the environment's order, then in the order in which they were measured.
-    pub fn targets(&self) -> Vec<&str> {
-        let measured: Vec<&str> = (self.timings.iter().map(|r| r.target.as_str()))
-            .chain(self.loads.iter().map(|r| r.target.as_str()))
-            .chain(self.convergences.iter().map(|r| r.target.as_str()))
-            .chain(self.equal_times.iter().map(|r| r.target.as_str()))
-            .chain(self.scalings.iter().map(|r| r.target.as_str()))
-            .chain(self.differences.iter().flat_map(|r| [r.a.as_str(), r.b.as_str()]))
-            .chain(self.images.iter().map(|r| r.target.as_str()))
-            .collect();
+    pub fn targets(&self) -> Vec<&TargetId> {
+        let measured = (self.timings.iter().map(|r| &r.target))
+            .chain(self.loads.iter().map(|r| &r.target))
+            .chain(self.convergences.iter().map(|r| &r.target))
+            .chain(self.equal_times.iter().map(|r| &r.target))
+            .chain(self.scalings.iter().map(|r| &r.target))
+            .chain(self.differences.iter().flat_map(|r| [&r.a, &r.b]))
+            .chain(self.images.iter().map(|r| &r.target));
         let mut targets = Vec::new();
-        let listed = self.environment.targets.iter().map(|t| t.info.target.as_str());
-        for target in listed.filter(|t| measured.contains(t)).chain(measured.iter().copied()) {
-            push_new(&mut targets, target);
-        }
+        measured.for_each(|target| push_new(&mut targets, target));
+        let listed = &self.environment.targets;
+        targets.sort_by_cached_key(|target| {
+            let label = target.to_string();
+            listed.iter().position(|t| t.info.target == label).unwrap_or(usize::MAX)
+        });
         targets
     }
 
@@ -314,7 +316,7 @@ fn list_images(folder: &Path) -> Result<Vec<StudyImage>, StudyError> {
             continue;
         }
         let image = images.entry((name.scene.clone(), name.target.clone(), name.spp)).or_insert_with(|| {
-            StudyImage { scene: name.scene, target: name.target, spp: name.spp, exr: None, png: None }
+            StudyImage { scene: name.scene, target: name.target.into(), spp: name.spp, exr: None, png: None }
         });
         match name.kind {
             ImageKind::Exr => image.exr = Some(path),
@@ -376,7 +378,7 @@ mod tests {
         assert_eq!(found, [(1, false, true), (2, true, true)]);
         assert_eq!(
             (study.scenes(), study.targets(), study.spp_levels()),
-            (vec!["b"], vec!["cpu"], vec![1, 2])
+            (vec!["b"], vec![&"cpu".into()], vec![1, 2])
         );
     }
 }

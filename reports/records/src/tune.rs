@@ -1,6 +1,6 @@
 //! Passes of one kernel configuration, timed.
 
-use lockstep_core::Mode;
+use lockstep_core::{Mode, TargetId};
 use lockstep_metrics::float;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -12,7 +12,7 @@ pub struct Tune {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// The configuration's label, such as `megakernel/group=256`.
     #[serde(alias = "variant", deserialize_with = "label")]
     pub configuration: String,

@@ -8,6 +8,7 @@
 use super::linear::LinearImages;
 use super::maps::Maps;
 use crate::image_io::{ReadError, Srgb8Image, encode_png_rgb8, read_srgb8, reduce_rgb8};
+use crate::records::TargetId;
 use crate::study::{Study, StudyImage};
 use base64::Engine;
 use serde::Serialize;
@@ -39,7 +40,7 @@ pub(super) struct LevelImages {
 /// One image: itself, or what to add to another.
 #[derive(Debug, Serialize)]
 pub(super) struct TargetImage {
-    pub(super) target: String,
+    pub(super) target: TargetId,
     /// Index of the target whose image this one is stored against.
     pub(super) base: Option<usize>,
     /// The PNG as a data URI; nothing when equal to the base.
@@ -61,7 +62,7 @@ pub(super) struct Embedded {
 pub(super) struct LevelCodes {
     pub(super) width: u32,
     pub(super) height: u32,
-    pub(super) targets: Vec<(String, Vec<u8>)>,
+    pub(super) targets: Vec<(TargetId, Vec<u8>)>,
 }
 
 /// Picks and encodes the images of a study so that they take at most `budget` bytes, apart from the top level
@@ -131,17 +132,18 @@ fn load(study: &Study, job: &Job, warnings: &mut Vec<String>) -> Option<LevelCod
     let scene = scenes.get(job.scene)?;
     let mut level: Option<LevelCodes> = None;
     for target in study.targets() {
-        let found = study.images.iter().find(|i| i.scene == *scene && i.target == target && i.spp == job.spp);
+        let found =
+            study.images.iter().find(|i| i.scene == *scene && i.target == *target && i.spp == job.spp);
         let Some(read) = found.and_then(read_any) else { continue };
         match (read, &mut level) {
             (Err(e), _) => warnings.push(e.to_string()),
             (Ok(Srgb8Image { width, height, codes }), None) => {
-                level = Some(LevelCodes { width, height, targets: vec![(target.to_owned(), codes)] });
+                level = Some(LevelCodes { width, height, targets: vec![(target.clone(), codes)] });
             }
             (Ok(Srgb8Image { width, height, codes }), Some(level))
                 if (width, height) == (level.width, level.height) =>
             {
-                level.targets.push((target.to_owned(), codes));
+                level.targets.push((target.clone(), codes));
             }
             (Ok(Srgb8Image { width, height, .. }), Some(level)) => warnings.push(format!(
                 "{scene} at {} spp: the image of {target} is {width}×{height}, that of {} is {}×{}; left out",
@@ -269,7 +271,7 @@ mod tests {
         near[100] = near[100].wrapping_add(200);
         let other = noise(40, 30, 2);
         let named = [("a", &first), ("b", &near), ("c", &first), ("d", &other)];
-        let targets = named.map(|(name, codes)| (name.to_owned(), codes.clone())).to_vec();
+        let targets = named.map(|(name, codes)| (name.into(), codes.clone())).to_vec();
         let images = encode(&LevelCodes { width: 40, height: 30, targets }, 1, 1).unwrap();
         let t = &images.targets;
         assert_eq!((t[0].base, t[1].base, t[2].base), (None, Some(0), Some(0)));

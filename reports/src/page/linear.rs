@@ -6,6 +6,7 @@
 
 use super::images::{Job, LevelCodes, SceneImages, TargetImage, bytes_of, jobs, store};
 use crate::image_io::{LinearImage, half_bytes, read_image};
+use crate::records::TargetId;
 use crate::study::Study;
 use serde::Serialize;
 
@@ -37,7 +38,7 @@ pub(super) fn add(study: &Study, scenes: &mut [SceneImages], budget: usize) -> s
         tops_left -= usize::from(job.is_top);
         let Some(scene) = scenes.iter_mut().find(|s| s.name == names[job.scene]) else { continue };
         let Some(level) = scene.levels.iter_mut().find(|r| r.spp == job.spp) else { continue };
-        let targets: Vec<&str> = level.targets.iter().map(|t| t.target.as_str()).collect();
+        let targets: Vec<&TargetId> = level.targets.iter().map(|t| &t.target).collect();
         let Some(images) = load(study, &scene.name, &targets, job.spp) else { continue };
         if let Some((linear, bytes)) = fit(&images, share, most)? {
             level.linear = Some(linear);
@@ -47,12 +48,12 @@ pub(super) fn add(study: &Study, scenes: &mut [SceneImages], budget: usize) -> s
     Ok(budget - left)
 }
 
-fn load(study: &Study, scene: &str, targets: &[&str], spp: u32) -> Option<Vec<(String, LinearImage)>> {
-    let read = |target: &&str| {
+fn load(study: &Study, scene: &str, targets: &[&TargetId], spp: u32) -> Option<Vec<(TargetId, LinearImage)>> {
+    let read = |target: &&TargetId| {
         let image = study.images.iter().find(|i| i.scene == scene && i.target == **target && i.spp == spp)?;
-        Some(((*target).to_owned(), read_image(image.exr.as_ref()?).ok()?))
+        Some(((*target).clone(), read_image(image.exr.as_ref()?).ok()?))
     };
-    let images: Vec<(String, LinearImage)> = targets.iter().map(read).collect::<Option<_>>()?;
+    let images: Vec<(TargetId, LinearImage)> = targets.iter().map(read).collect::<Option<_>>()?;
     let size = |image: &LinearImage| (image.width(), image.height());
     let same = images.windows(2).all(|pair| size(&pair[0].1) == size(&pair[1].1));
     (same && !images.is_empty()).then_some(images)
@@ -60,7 +61,7 @@ fn load(study: &Study, scene: &str, targets: &[&str], spp: u32) -> Option<Vec<(S
 
 /// The values at the least reduction that fits.
 fn fit(
-    images: &[(String, LinearImage)],
+    images: &[(TargetId, LinearImage)],
     share: usize,
     most: u32,
 ) -> std::io::Result<Option<(LinearImages, usize)>> {
@@ -76,14 +77,14 @@ fn fit(
 }
 
 /// The high bytes and the low bytes of all values, of images averaged over boxes of `factor × factor` pixels.
-fn bytes(images: &[(String, LinearImage)], factor: u32) -> [LevelCodes; 2] {
+fn bytes(images: &[(TargetId, LinearImage)], factor: u32) -> [LevelCodes; 2] {
     let size =
         |of: fn(&LinearImage) -> u32| images.first().map_or(0, |(_, image)| of(image).div_ceil(factor));
     let (width, height) = (size(LinearImage::width), size(LinearImage::height));
     let mut levels = [(); 2].map(|()| LevelCodes { width, height, targets: Vec::new() });
-    for (name, image) in images {
+    for (target, image) in images {
         let bytes = half_bytes(image, factor);
-        levels.iter_mut().zip(bytes).for_each(|(level, bytes)| level.targets.push((name.clone(), bytes)));
+        levels.iter_mut().zip(bytes).for_each(|(level, bytes)| level.targets.push((target.clone(), bytes)));
     }
     levels
 }
@@ -95,7 +96,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_reduced_and_then_left_out() {
         let image = LinearImage::from_fn(64, 64, |x, y| [(x * 37 + y * 91 % 53) as f32 * 0.013; 3]);
-        let images = [("a".to_owned(), image.clone()), ("b".to_owned(), image)];
+        let images = [("a".into(), image.clone()), ("b".into(), image)];
         let (full, bytes) = fit(&images, usize::MAX, 4).unwrap().unwrap();
         assert_eq!(full.factor, 1);
         assert!(full.high[1].uri.is_none(), "equal values are stored once");

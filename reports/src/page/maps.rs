@@ -5,6 +5,7 @@ use super::overview::worst_pair;
 use crate::efficiency::{ENDS, FULL_COLOUR};
 use crate::image_io::{p_map_name, read_image, read_srgb8, reduce_rgb8, srgb};
 use crate::maps::{MAGMA, difference_picture};
+use crate::records::TargetId;
 use crate::statistics::{ALMOST, P_COLOURS, tile_threshold};
 use crate::study::{Study, files};
 use serde::Serialize;
@@ -21,8 +22,8 @@ const P_VALUE: &str = "p-value";
 #[derive(Debug, Serialize)]
 pub(super) struct MapImage {
     scene: String,
-    a: String,
-    b: String,
+    a: TargetId,
+    b: TargetId,
     spp: u32,
     quantity: String,
     #[serde(with = "lockstep_metrics::float")]
@@ -121,9 +122,9 @@ fn worst_difference(study: &Study, found: &[MapFile], budget: usize, maps: &mut 
     if found.iter().any(|f| is_same(&f.map, &map)) {
         return;
     }
-    let read = |target: &str| {
+    let read = |target: &TargetId| {
         let image =
-            study.images.iter().find(|i| i.scene == d.scene && i.target == target && i.spp == d.spp)?;
+            study.images.iter().find(|i| i.scene == d.scene && i.target == *target && i.spp == d.spp)?;
         read_image(image.exr.as_ref()?).ok()
     };
     let (Some(a), Some(b)) = (read(&d.a), read(&d.b)) else { return };
@@ -177,7 +178,8 @@ fn find(study: &Study) -> Vec<MapFile> {
             picture: 0,
             threshold: d.tests.as_ref().map(|t| tile_threshold(t.alpha, t.tests as usize)),
         };
-        (map, Path::new(files::IMAGES).join(p_map_name(&d.scene, &d.a, &d.b, d.spp)))
+        let name = p_map_name(&d.scene, &d.a.to_string(), &d.b.to_string(), d.spp);
+        (map, Path::new(files::IMAGES).join(name))
     });
     let mut found: Vec<MapFile> = Vec::new();
     for (map, file) in told.chain(of_p) {

@@ -17,6 +17,7 @@ mod pyramids;
 mod sections;
 
 use crate::plots::Plot;
+use crate::records::TargetId;
 use crate::study::Study;
 use crate::tables::Table;
 use crate::verdict::verdict;
@@ -78,7 +79,7 @@ struct Data<'a> {
 #[derive(Serialize)]
 struct Choices<'a> {
     scene: Vec<&'a str>,
-    target: Vec<&'a str>,
+    target: Vec<&'a TargetId>,
     spp: Vec<String>,
 }
 
@@ -93,8 +94,8 @@ impl<'a> Choices<'a> {
 #[derive(Serialize)]
 struct PairAt<'a> {
     scene: &'a str,
-    a: &'a str,
-    b: &'a str,
+    a: &'a TargetId,
+    b: &'a TargetId,
     spp: u32,
     #[serde(with = "lockstep_metrics::float")]
     mse: f64,

@@ -4,7 +4,7 @@
 use crate::format::{count, fixed};
 use crate::labels::at_spp;
 use crate::plots::spans_decades;
-use crate::records::Difference;
+use crate::records::{Difference, TargetId};
 use crate::reference::SceneReference;
 use crate::statistics::fit_log_log_slope;
 use crate::study::Study;
@@ -26,16 +26,16 @@ pub(super) fn matrix(study: &Study, verdict: &StudyVerdict) -> Markup {
                         tr {
                             th scope="col" { "Scene" }
                             @for line in &lines {
-                                th scope="col" data-of-targets=(list(&targets(line))) { (line.subject) }
+                                th scope="col" data-of-targets=(list(targets(line))) { (line.subject) }
                             }
                         }
                     }
                     tbody {
                         @for (index, scene) in &scenes {
-                            tr data-of-scenes=(list(&[scene])) {
+                            tr data-of-scenes=(list([scene])) {
                                 th scope="row" { a href={ "#scene-" (index) } { (scene) } }
                                 @for line in &lines {
-                                    td data-label=(line.subject) data-of-targets=(list(&targets(line))) {
+                                    td data-label=(line.subject) data-of-targets=(list(targets(line))) {
                                         (cells(study, line, scene))
                                     }
                                 }
@@ -72,13 +72,14 @@ pub(super) fn scenes(study: &Study) -> Vec<(usize, &str)> {
 }
 
 /// Names as the script reads them from an attribute.
-pub(super) fn list(names: &[&str]) -> String {
+pub(super) fn list(names: impl IntoIterator<Item = impl ToString>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
     serde_json::Value::from(names).to_string()
 }
 
 /// The targets of a line.
-pub(super) fn targets(line: &VerdictLine) -> Vec<&str> {
-    line.sides.iter().flatten().map(String::as_str).collect()
+pub(super) fn targets(line: &VerdictLine) -> Vec<&TargetId> {
+    line.sides.iter().flatten().collect()
 }
 
 /// The verdict of a line on a scene over all levels, and that at each level, of which the script shows one.
@@ -126,7 +127,7 @@ pub(super) fn worst(study: &Study, verdict: &StudyVerdict) -> Markup {
     let subject = group_name(study, verdict, d);
     let has_images = study.images.iter().any(|image| image.scene == d.scene);
     html! {
-        div.worst data-of-scenes=(list(&[&d.scene])) data-of-targets=(list(&[&d.a, &d.b])) data-of-level=(d.spp) data-pair=[has_images.then_some(index)] data-scene={ "scene-" (scene) } {
+        div.worst data-of-scenes=(list([&d.scene])) data-of-targets=(list([&d.a, &d.b])) data-of-level=(d.spp) data-pair=[has_images.then_some(index)] data-scene={ "scene-" (scene) } {
             h2 { "Worst pair" }
             p {
                 (subject) " on " a href={ "#scene-" (scene) } { (d.scene) } (at_spp(d.spp)) ", "
@@ -186,7 +187,7 @@ pub(super) fn convergence(study: &Study) -> Markup {
                     }
                     tbody {
                         @for (index, scene, curves) in &rows {
-                            tr data-of-scenes=(list(&[scene])) {
+                            tr data-of-scenes=(list([scene])) {
                                 th scope="row" { a href={ "#scene-" (index) } { (scene) } }
                                 td {
                                     svg viewBox={ "0 0 " (CURVE.0) " " (CURVE.1) } preserveAspectRatio="none" role="img"
@@ -230,8 +231,8 @@ struct Curves {
 
 /// The curves of a scene that was compared with a reference at two levels or more.
 fn curves(study: &Study, scene: &str) -> Option<Curves> {
-    let of = |target: &str| -> Vec<(u32, f64)> {
-        let own = study.convergences.iter().filter(|c| c.scene == scene && c.target == target);
+    let of = |target: &TargetId| -> Vec<(u32, f64)> {
+        let own = study.convergences.iter().filter(|c| c.scene == scene && c.target == *target);
         let first_seed = own.clone().map(|c| c.seed).next();
         let mut points: Vec<(u32, f64)> = own
             .filter(|c| Some(c.seed) == first_seed && c.errors.mse_linear > 0.0)
@@ -273,7 +274,7 @@ fn curves(study: &Study, scene: &str) -> Option<Curves> {
 
 /// A target's rate over the scenes of a study.
 struct Rate<'a> {
-    target: &'a str,
+    target: &'a TargetId,
     /// Geometric mean over the scenes of the samples per second at the last level.
     samples_per_second: f64,
     /// Samples per second on each scene at the last level.
@@ -354,16 +355,17 @@ fn lengths(rates: &[f64], is_logarithmic: bool) -> Vec<f64> {
 }
 
 /// The version of an external program.
-fn version<'a>(study: &'a Study, target: &str) -> Option<&'a str> {
-    let info = study.environment.targets.iter().find(|info| info.info.target == target)?;
+fn version<'a>(study: &'a Study, target: &TargetId) -> Option<&'a str> {
+    let info = study.environment.target(target)?;
     info.program.as_ref().map(|_| info.info.driver.as_str()).filter(|version| !version.is_empty())
 }
 
 /// The rates of the targets that rendered every scene that any target rendered.
 fn rates(study: &Study) -> Vec<Rate<'_>> {
     let scenes = study.scenes();
-    let of_scene = |target: &str, scene: &str| {
-        let own = study.timings.iter().filter(|t| t.target == target && t.scene == scene && t.total_ms > 0.0);
+    let of_scene = |target: &TargetId, scene: &str| {
+        let own =
+            study.timings.iter().filter(|t| t.target == *target && t.scene == scene && t.total_ms > 0.0);
         let last = own.max_by_key(|t| (t.spp_to, t.samples))?;
         Some(last.samples as f64 / last.total_ms * 1e3)
     };

@@ -26,11 +26,10 @@ pub(super) struct Section {
 /// The top of the page: verdict, the study in a line, one line for each pair, each failed run and each skipped target.
 pub(super) fn header(study: &Study, verdict: &StudyVerdict) -> Markup {
     let skipped = study.skips.iter().map(|skip| {
-        let names = [skip.target.as_str(), skip.scene.as_deref().unwrap_or_default()];
-        let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
         let sentence = format!("{}. {}", skip.reason.trim_end_matches('.'), capitalised(&skip.remedy));
         let scenes: Vec<&str> = skip.scene.as_deref().into_iter().collect();
-        line(("skipped", "skipped"), &names.join(" on "), &sentence, &scenes, &[&skip.target])
+        let targets: Vec<&TargetId> = skip.target.iter().collect();
+        line(("skipped", "skipped"), &skip.subject(), &sentence, &scenes, &targets)
     });
     let failed = study.run_failures.iter().map(|failure| {
         let subject = format!("{} on {}{}", failure.target, failure.scene, at_spp(failure.spp));
@@ -105,7 +104,7 @@ fn line(
     subject: &str,
     sentence: &str,
     scenes: &[&str],
-    targets: &[&str],
+    targets: &[&TargetId],
 ) -> Markup {
     html! {
         li data-of-scenes=(overview::list(scenes)) data-of-targets=(overview::list(targets)) {
@@ -355,7 +354,7 @@ pub(super) fn navigation(sections: &[Section]) -> Markup {
 pub(super) fn join(sections: &[Section]) -> Markup {
     html! {
         @for section in sections {
-            section id=(section.id) data-of-scenes=[section.scene.as_deref().map(|s| overview::list(&[s]))] {
+            section id=(section.id) data-of-scenes=[section.scene.as_deref().map(|s| overview::list([s]))] {
                 @if !section.id.starts_with("scene-") { h2 { (section.heading) } }
                 (section.body)
             }
@@ -388,7 +387,7 @@ fn figures(plots: &[Plot], names: &[&str], wanted: impl Fn(&Plot) -> bool) -> Ma
 
 fn figure(plot: &Plot) -> Markup {
     html! {
-        figure data-of-scenes=[plot.scene.as_deref().map(|s| overview::list(&[s]))] {
+        figure data-of-scenes=[plot.scene.as_deref().map(|s| overview::list([s]))] {
             div.drawing { (PreEscaped(&plot.svg)) }
             @if !plot.caption.is_empty() { figcaption.note { (plot.caption) } }
         }

@@ -1,6 +1,6 @@
 //! Changes of the environment between two studies.
 
-use crate::records::{Environment, HostInfo, TargetInfo};
+use crate::records::{Environment, HostInfo, TargetId, TargetInfo};
 use lockstep_core::DeviceInfo;
 
 /// Characters of a commit that tell it.
@@ -38,9 +38,10 @@ impl Machine {
     }
 
     /// Whether a target's host, device and number of threads or compute units are the same.
-    pub(super) fn is_same_for(&self, target: &str) -> bool {
+    pub(super) fn is_same_for(&self, target: &TargetId) -> bool {
+        let name = target.to_string();
         let of = |devices: &[DeviceInfo]| {
-            let device = devices.iter().find(|d| d.target == target);
+            let device = devices.iter().find(|d| d.target == name);
             device.map(|d| (d.device.clone(), d.compute_units))
         };
         self.is_same_host && of(&self.before) == of(&self.after)

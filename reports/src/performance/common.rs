@@ -1,6 +1,7 @@
 //! The parts that two studies share.
 
 use super::changed::Machine;
+use crate::records::TargetId;
 
 /// The parts that two studies share.
 pub(super) struct Common {
@@ -17,7 +18,7 @@ impl Common {
     }
 
     /// Whether times of a target can be compared: machine and device are the same.
-    pub(super) fn is_timed_alike(&self, target: &str) -> bool {
+    pub(super) fn is_timed_alike(&self, target: &TargetId) -> bool {
         self.machine.is_same_for(target)
     }
 }

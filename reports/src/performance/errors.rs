@@ -1,7 +1,7 @@
 //! Errors of two studies against the same reference.
 
 use super::common::Common;
-use crate::records::Convergence;
+use crate::records::{Convergence, TargetId};
 use crate::study::Study;
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub struct ErrorDiff {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// Samples per pixel.
     pub spp: u32,
     /// Mean squared error over linear radiance, before.

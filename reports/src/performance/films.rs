@@ -1,7 +1,7 @@
 //! Films of two studies, by their hashes.
 
 use super::common::Common;
-use crate::records::FilmHash;
+use crate::records::{FilmHash, TargetId};
 use crate::study::{Study, push_new};
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub struct FilmDiff {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// Films of the same samples per pixel and seed in both studies.
     pub compared: usize,
     /// Number of films that differ in a bit between the studies.
@@ -23,10 +23,10 @@ pub struct FilmDiff {
 /// The films that both studies rendered, target by target.
 pub(super) fn films(before: &Study, after: &Study, common: &Common) -> Vec<FilmDiff> {
     let mut keys = Vec::new();
-    after.films.iter().for_each(|f| push_new(&mut keys, (f.scene.as_str(), f.target.as_str())));
-    let of = |(scene, target): (&str, &str)| {
+    after.films.iter().for_each(|f| push_new(&mut keys, (f.scene.as_str(), &f.target)));
+    let of = |(scene, target): (&str, &TargetId)| {
         let own = |study: &'_ Study| -> Vec<FilmHash> {
-            let own = study.films.iter().filter(|f| f.scene == scene && f.target == target);
+            let own = study.films.iter().filter(|f| f.scene == scene && f.target == *target);
             own.cloned().collect()
         };
         let old = own(before);
@@ -41,7 +41,7 @@ pub(super) fn films(before: &Study, after: &Study, common: &Common) -> Vec<FilmD
         let changed = || pairs.iter().filter(|(_, equal)| !equal);
         let row = FilmDiff {
             scene: scene.to_owned(),
-            target: target.to_owned(),
+            target: target.clone(),
             compared: pairs.len(),
             changed: changed().count(),
             first_changed_spp: changed().map(|(film, _)| film.spp).min(),

@@ -4,7 +4,7 @@ use super::changed::{short, title};
 use crate::format::{fixed, number};
 use crate::image_io::encode_name;
 use crate::plots::{LinePlot, Plot, PlotError, Series, SeriesKind, XAxis, YScale, draw_lines};
-use crate::records::mega_per_second;
+use crate::records::{TargetId, mega_per_second};
 use crate::statistics::timing::MedianInterval;
 use crate::study::{Study, push_new};
 use crate::tables::{Cell, Table};
@@ -144,9 +144,9 @@ impl History {
 /// The rates of a study, over the rounds that each target and scene has.
 fn points(index: usize, study: &Study) -> Vec<HistoryPoint> {
     let mut keys = Vec::new();
-    study.timings.iter().for_each(|t| push_new(&mut keys, (t.scene.as_str(), t.target.as_str())));
-    let of = |(scene, target): (&str, &str)| {
-        let own = study.timings.iter().filter(|t| t.scene == scene && t.target == target);
+    study.timings.iter().for_each(|t| push_new(&mut keys, (t.scene.as_str(), &t.target)));
+    let of = |(scene, target): (&str, &TargetId)| {
+        let own = study.timings.iter().filter(|t| t.scene == scene && t.target == *target);
         let mut rounds: BTreeMap<(u64, u32), (u64, f64)> = BTreeMap::new();
         for t in own {
             let (rays, ms) = rounds.entry((t.seed, t.repeat)).or_default();
@@ -155,7 +155,7 @@ fn points(index: usize, study: &Study) -> Vec<HistoryPoint> {
         }
         let rates: Vec<f64> = rounds.into_values().map(|(rays, ms)| mega_per_second(rays, ms)).collect();
         let mrays = MedianInterval::of(&rates).filter(|rate| rate.median > 0.0)?;
-        let device = study.environment.targets.iter().find(|t| t.info.target == target);
+        let device = study.environment.target(target);
         let device = device.map(|t| format!(", {}", t.info.device)).unwrap_or_default();
         Some(HistoryPoint {
             study: index,

@@ -53,7 +53,8 @@ impl StudyDiff {
             COVERAGE * 100.0
         ));
         for t in &self.times {
-            let mut row = [t.scene.as_str(), &t.target, t.quantity, t.word()].map(Cell::text).to_vec();
+            let mut row =
+                [t.scene.as_str(), &t.target.to_string(), t.quantity, t.word()].map(Cell::text).to_vec();
             row.extend([t.ratio.median, t.ratio.low, t.ratio.high].map(|r| Cell::number(r, fixed(r, 3))));
             let ms = |time: &MedianInterval| Cell::number(time.median, fixed(time.median, 1));
             row.extend([ms(&t.before), ms(&t.after)]);
@@ -73,7 +74,7 @@ impl StudyDiff {
         );
         for f in &self.films {
             let word = if f.changed == 0 { "unchanged" } else { "changed" };
-            let mut row = [f.scene.as_str(), &f.target, word].map(Cell::text).to_vec();
+            let mut row = [f.scene.as_str(), &f.target.to_string(), word].map(Cell::text).to_vec();
             row.extend([f.compared, f.changed].map(|n| Cell::count(n as u64)));
             row.push(f.first_changed_spp.map_or_else(Cell::empty, |spp| Cell::count(spp.into())));
             table.rows.push(row);
@@ -90,7 +91,7 @@ impl StudyDiff {
         );
         for e in &self.errors {
             let word = if e.before == e.after { "same" } else { "changed" };
-            let mut row = [e.scene.as_str(), &e.target, word].map(Cell::text).to_vec();
+            let mut row = [e.scene.as_str(), &e.target.to_string(), word].map(Cell::text).to_vec();
             row.push(Cell::count(e.spp.into()));
             row.extend([e.before, e.after].map(|mse| Cell::number(mse, number(mse))));
             let ratio = e.after / e.before;

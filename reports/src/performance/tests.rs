@@ -24,7 +24,7 @@ fn study(commit: &str, milliseconds: &[f64], film: &str) -> Study {
         Record::from(timing)
     });
     let mut records: Vec<Record> = timings.collect();
-    records.push(FilmHash::new("s", "t", 4, 0, film).into());
+    records.push(FilmHash::new("s", &"t".into(), 4, 0, film).into());
     let convergence = Convergence {
         scene: "s".into(),
         target: "t".into(),

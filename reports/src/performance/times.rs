@@ -5,7 +5,7 @@
 
 use super::common::Common;
 use crate::format::fixed;
-use crate::records::{Timing, mega_per_second};
+use crate::records::{TargetId, Timing, mega_per_second};
 use crate::statistics::timing::{Change, LEAST_ROUNDS, MedianInterval};
 use crate::study::{Study, push_new};
 use serde::Serialize;
@@ -28,7 +28,7 @@ pub struct TimeDiff {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// The time: `total`, `trace`, `shade`.
     pub quantity: &'static str,
     /// Samples per pixel that both studies rendered.
@@ -84,10 +84,10 @@ struct Round {
 /// The times that both studies measured, in the order of the later.
 pub(super) fn times(before: &Study, after: &Study, common: &Common) -> Vec<TimeDiff> {
     let mut keys = Vec::new();
-    after.timings.iter().for_each(|t| push_new(&mut keys, (t.scene.as_str(), t.target.as_str())));
-    let of = |(scene, target): (&str, &str)| {
+    after.timings.iter().for_each(|t| push_new(&mut keys, (t.scene.as_str(), &t.target)));
+    let of = |(scene, target): (&str, &TargetId)| {
         let steps = |study: &Study| -> BTreeSet<(u32, u32)> {
-            let own = study.timings.iter().filter(|t| t.scene == scene && t.target == target);
+            let own = study.timings.iter().filter(|t| t.scene == scene && t.target == *target);
             own.map(|t| (t.spp_from, t.spp_to)).collect()
         };
         let steps: BTreeSet<(u32, u32)> = steps(before).intersection(&steps(after)).copied().collect();
@@ -106,7 +106,7 @@ pub(super) fn times(before: &Study, after: &Study, common: &Common) -> Vec<TimeD
             };
             Some(TimeDiff {
                 scene: scene.to_owned(),
-                target: target.to_owned(),
+                target: target.clone(),
                 quantity,
                 spp: steps
                     .iter()
@@ -128,11 +128,11 @@ pub(super) fn times(before: &Study, after: &Study, common: &Common) -> Vec<TimeD
 /// The rounds in which all of these steps were timed.
 fn rounds(
     timings: &[Timing],
-    (scene, target): (&str, &str),
+    (scene, target): (&str, &TargetId),
     steps: &BTreeSet<(u32, u32)>,
     ms: Quantity,
 ) -> Vec<Round> {
-    let own = timings.iter().filter(|t| t.scene == scene && t.target == target);
+    let own = timings.iter().filter(|t| t.scene == scene && t.target == *target);
     let mut rounds: BTreeMap<(u64, u32), Round> = BTreeMap::new();
     for t in own.filter(|t| steps.contains(&(t.spp_from, t.spp_to))) {
         let round = rounds.entry((t.seed, t.repeat)).or_default();

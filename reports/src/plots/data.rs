@@ -185,13 +185,13 @@ fn target_series(
     let mut merged: Vec<Series> = Vec::new();
     for (index, target) in study.targets().into_iter().enumerate() {
         let mut modes = Vec::new();
-        let of_target = || study.convergences.iter().filter(|c| c.scene == scene && c.target == target);
+        let of_target = || study.convergences.iter().filter(|c| c.scene == scene && c.target == *target);
         of_target().for_each(|c| push_new(&mut modes, (c.mode, c.seed)));
         // One line a target: its first mode and seed; the tables have the others.
         let Some(first) = modes.first() else { continue };
         let points = of_target().filter(|c| (&c.mode, c.seed) == (&first.0, first.1));
         let points = points.map(|c| (f64::from(c.spp), value(c))).filter(|p| p.1.is_finite() && keep(p.1));
-        add_merged(&mut merged, target.to_owned(), SeriesKind::Target(index), points.collect());
+        add_merged(&mut merged, target.to_string(), SeriesKind::Target(index), points.collect());
     }
     merged
 }
@@ -199,11 +199,11 @@ fn target_series(
 fn pair_series(study: &Study, scene: &str) -> Vec<Series> {
     let of_scene = || study.differences.iter().filter(|d| d.scene == scene);
     let mut pairs = Vec::new();
-    of_scene().for_each(|d| push_new(&mut pairs, (d.a.as_str(), d.b.as_str())));
+    of_scene().for_each(|d| push_new(&mut pairs, (&d.a, &d.b)));
     let mut merged = Vec::new();
     for (index, pair) in pairs.into_iter().enumerate() {
         let mut points: Vec<(f64, f64)> = Vec::new();
-        for d in of_scene().filter(|d| (d.a.as_str(), d.b.as_str()) == pair) {
+        for d in of_scene().filter(|d| (&d.a, &d.b) == pair) {
             let usable = d.errors.mse_linear > 0.0 && d.errors.mse_linear.is_finite();
             let spp = f64::from(d.spp);
             if usable && points.iter().all(|p| p.0 != spp) {

@@ -4,7 +4,7 @@ use super::PlotError;
 use super::style::rows::{Area, Axis, BOTTOM, Drawn, LABEL, LEGEND_TOP, TOP, WIDTH};
 use super::style::{INK, MUTED, Mark, UNITS, colour, draw_svg, one_line, text, text_width, with_marks};
 use crate::format;
-use crate::records::{ALONE, Sharing};
+use crate::records::{ALONE, Sharing, TargetId};
 use crate::study::Study;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
@@ -22,7 +22,7 @@ pub(super) struct Gantt<'a> {
 /// A row: its upper edge, and the schedule above it if it is the first of a pass.
 struct Row<'a> {
     pass: &'a Sharing,
-    target: &'a str,
+    target: &'a TargetId,
     index: usize,
     top: i32,
     heading: bool,
@@ -61,7 +61,7 @@ impl Gantt<'_> {
 /// [`PlotError`].
 pub(super) fn draw(chart: &Gantt<'_>) -> Result<String, PlotError> {
     let (rows, bottom) = chart.rows();
-    let widest = rows.iter().map(|row| text_width(row.target, LABEL)).max().unwrap_or(0);
+    let widest = rows.iter().map(|row| text_width(&row.target.to_string(), LABEL)).max().unwrap_or(0);
     let (left, right) = ((widest + 12).clamp(40, WIDTH / 2), WIDTH - 20);
     let label = "seconds since the first lease";
     let axis = Axis { label, least: None, longest: chart.longest() / 1e3, left, right, bottom };
@@ -96,8 +96,8 @@ fn draw_row(
     }
     let style = text(LABEL, MUTED, HPos::Right, VPos::Center);
     let at = ((left - 8) * UNITS, (row.top * 2 + ROW) * UNITS / 2);
-    area.draw(&Text::new(one_line(row.target), at, style))?;
-    for lease in row.pass.leases.iter().filter(|lease| lease.target == row.target) {
+    area.draw(&Text::new(one_line(&row.target.to_string()), at, style))?;
+    for lease in row.pass.leases.iter().filter(|lease| lease.target == *row.target) {
         let (from, to) = (x_of(lease.start_ms), x_of(lease.end_ms));
         // A hair's breadth between leases, so that each can be seen
         let corners = [(from, row.top * UNITS), ((to - UNITS / 2).max(from + 1), (row.top + ROW) * UNITS)];

@@ -12,10 +12,10 @@ pub(super) fn equal_time_plot(study: &Study, scene: &str) -> Option<LinePlot> {
     let of_scene = || study.equal_times.iter().filter(|e| e.scene == scene);
     let mut series = Vec::new();
     for (index, target) in study.targets().into_iter().enumerate() {
-        let own = of_scene().filter(|e| e.target == target);
+        let own = of_scene().filter(|e| e.target == *target);
         let points = own.filter_map(|e| Some((e.render_ms / 1e3, e.float?.rmse_linear)));
         let points = points.filter(|p| p.0 > 0.0 && p.1 > 0.0 && p.1.is_finite()).collect();
-        add_merged(&mut series, target.to_owned(), SeriesKind::Target(index), points);
+        add_merged(&mut series, target.to_string(), SeriesKind::Target(index), points);
     }
     let mut ticks: Vec<f64> = of_scene().map(|e| e.seconds).collect();
     ticks.sort_by(f64::total_cmp);
@@ -43,7 +43,7 @@ pub(super) fn integrators_plot(study: &Study, scene: &str) -> Option<BarPlot> {
         let errors = order.iter().enumerate();
         let part = |(part, &integrator)| Some(Segment { part, value: row.rmse(integrator)? });
         let segments = errors.filter_map(part).collect();
-        Bar { group: String::new(), label: row.renderer.clone(), segments }
+        Bar { group: String::new(), label: row.renderer.to_string(), segments }
     };
     Some(BarPlot {
         title: format!("{scene}: error after {longest} s"),
@@ -60,16 +60,16 @@ pub(super) fn devices_plot(study: &Study) -> Option<BarPlot> {
     let found = device_speeds(study);
     let baseline = found.first()?.baseline.clone();
     let mut parts = Vec::new();
-    found.iter().for_each(|speed| push_new(&mut parts, speed.target.integrator));
+    found.iter().for_each(|speed| push_new(&mut parts, speed.record.target.integrator));
     let mut points = Vec::new();
     for speed in &found {
-        push_new(&mut points, (speed.record.scene.as_str(), speed.target.renderer()));
+        push_new(&mut points, (speed.record.scene.as_str(), speed.record.target.renderer()));
     }
     points.sort_by_key(|(scene, _)| study.scenes().iter().position(|known| known == scene));
     let bar = |(scene, renderer): (&str, lockstep_core::TargetId)| {
-        let own = found.iter().filter(|s| s.record.scene == scene && s.target.renderer() == renderer);
+        let own = found.iter().filter(|s| s.record.scene == scene && s.record.target.renderer() == renderer);
         let part = |s: &crate::tables::DeviceSpeed<'_>| {
-            let part = parts.iter().position(|part| *part == s.target.integrator)?;
+            let part = parts.iter().position(|part| *part == s.record.target.integrator)?;
             Some(Segment { part, value: s.speed_up })
         };
         let mut segments: Vec<Segment> = own.filter_map(part).collect();
@@ -96,12 +96,12 @@ pub(super) fn scaling_plot(study: &Study, scene: &str) -> Option<LinePlot> {
     ticks.sort_by(f64::total_cmp);
     ticks.dedup();
     let mut targets = Vec::new();
-    speeds.iter().for_each(|s| push_new(&mut targets, s.record.target.as_str()));
+    speeds.iter().for_each(|s| push_new(&mut targets, &s.record.target));
     let mut series = Vec::new();
     for (index, target) in targets.into_iter().enumerate() {
-        let own = speeds.iter().filter(|s| s.record.target == target);
+        let own = speeds.iter().filter(|s| s.record.target == *target);
         let points = own.map(|s| (f64::from(s.record.threads), s.speed_up.median)).collect();
-        add_merged(&mut series, target.to_owned(), SeriesKind::Target(index), points);
+        add_merged(&mut series, target.to_string(), SeriesKind::Target(index), points);
     }
     if let (Some(&first), Some(&last)) = (ticks.first(), ticks.last()) {
         let points = vec![(first, 1.0), (last, last / first)];

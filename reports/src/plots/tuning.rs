@@ -2,6 +2,7 @@
 
 use super::data::{Bar, BarPlot, Segment};
 use super::heat::{HeatCell, HeatMap, HeatPanel};
+use crate::records::TargetId;
 use crate::study::push_new;
 use crate::tuning::Tuned;
 
@@ -13,7 +14,7 @@ pub(super) fn bars(rows: &[Tuned], scene: &str) -> Option<BarPlot> {
     let mut bars = Vec::new();
     for target in targets(rows, scene) {
         let own: Vec<&Tuned> =
-            rows.iter().filter(|r| r.scene == scene && r.target == target && !r.aa_control).collect();
+            rows.iter().filter(|r| r.scene == scene && r.target == *target && !r.aa_control).collect();
         bars.extend(shown(&own).into_iter().map(|row| bar(row, target)));
     }
     (!bars.is_empty()).then(|| BarPlot {
@@ -44,7 +45,7 @@ fn shown<'a>(own: &[&'a Tuned]) -> Vec<&'a Tuned> {
     shown
 }
 
-fn bar(row: &Tuned, target: &str) -> Bar {
+fn bar(row: &Tuned, target: &TargetId) -> Bar {
     let [trace, shade, queue] = row.parts;
     let total = row.total.map_or(0.0, |total| total.median);
     let segments = if trace.is_nan() {
@@ -52,7 +53,7 @@ fn bar(row: &Tuned, target: &str) -> Bar {
     } else {
         [(0, trace), (1, shade), (3, queue)].map(|(part, value)| Segment { part, value }).into()
     };
-    Bar { group: target.to_owned(), label: row.configuration.clone(), segments }
+    Bar { group: target.to_string(), label: row.configuration.clone(), segments }
 }
 
 /// Scheduling by size of a work-group, a panel for each target that has such a grid.
@@ -66,8 +67,9 @@ pub(super) fn heat_map(rows: &[Tuned], scene: &str) -> Option<HeatMap> {
     })
 }
 
-fn panel(rows: &[Tuned], scene: &str, target: &str) -> Option<HeatPanel> {
-    let own = || rows.iter().filter(|r| r.scene == scene && r.target == target && r.in_grid && !r.aa_control);
+fn panel(rows: &[Tuned], scene: &str, target: &TargetId) -> Option<HeatPanel> {
+    let own =
+        || rows.iter().filter(|r| r.scene == scene && r.target == *target && r.in_grid && !r.aa_control);
     let (mut names, mut groups) = (Vec::new(), Vec::new());
     for row in own().filter(|row| row.group.is_some()) {
         push_new(&mut names, row.scheduling.clone());
@@ -87,16 +89,16 @@ fn panel(rows: &[Tuned], scene: &str, target: &str) -> Option<HeatPanel> {
     names.retain(|name| own().filter(|row| row.scheduling == *name).count() > 1);
     let cells = names.iter().map(|name| groups.iter().map(|&group| cell(name, group)).collect()).collect();
     (groups.len() > 1 && !names.is_empty()).then(|| HeatPanel {
-        heading: target.to_owned(),
+        heading: target.to_string(),
         rows: names,
         columns: groups.iter().map(u32::to_string).collect(),
         cells,
     })
 }
 
-fn targets<'a>(rows: &'a [Tuned], scene: &str) -> Vec<&'a str> {
+fn targets<'a>(rows: &'a [Tuned], scene: &str) -> Vec<&'a TargetId> {
     let mut targets = Vec::new();
-    rows.iter().filter(|r| r.scene == scene).for_each(|r| push_new(&mut targets, r.target.as_str()));
+    rows.iter().filter(|r| r.scene == scene).for_each(|r| push_new(&mut targets, &r.target));
     targets
 }
 

@@ -5,6 +5,7 @@
 //! platforms ([`harmonic_mean`]). Targets that run their default alone take no part.
 
 use super::harmonic_mean;
+use crate::records::TargetId;
 use crate::study::{Study, push_new};
 use crate::tuning::{Tuned, tuned};
 
@@ -17,7 +18,7 @@ pub struct ConfigurationPortability {
     pub own: bool,
     /// Each target with the harmonic mean of the configuration's efficiencies over the scenes, 0 where it was
     /// refused.
-    pub targets: Vec<(String, f64)>,
+    pub targets: Vec<(TargetId, f64)>,
     /// The harmonic mean over all targets and scenes.
     pub portability: f64,
 }
@@ -28,26 +29,25 @@ pub fn configurations(study: &Study) -> Vec<ConfigurationPortability> {
     let rows: Vec<Tuned> = tuned(study).into_iter().filter(Tuned::is_choice).collect();
     let (mut targets, mut scenes, mut labels) = (Vec::new(), Vec::new(), Vec::new());
     for row in &rows {
-        push_new(&mut targets, row.target.as_str());
+        push_new(&mut targets, &row.target);
         push_new(&mut scenes, row.scene.as_str());
         push_new(&mut labels, row.configuration.as_str());
     }
     targets
-        .retain(|target| rows.iter().any(|row| row.target == *target && !row.default && ms(row).is_some()));
+        .retain(|target| rows.iter().any(|row| row.target == **target && !row.default && ms(row).is_some()));
     if targets.len() < 2 {
         return Vec::new();
     }
     let of_label = |label: &str| {
-        let own =
-            || rows.iter().filter(|row| row.configuration == label && targets.contains(&row.target.as_str()));
-        let on = |target: &str| -> Vec<f64> {
+        let own = || rows.iter().filter(|row| row.configuration == label && targets.contains(&&row.target));
+        let on = |target: &TargetId| -> Vec<f64> {
             scenes.iter().filter_map(|scene| efficiency(&rows, label, target, scene)).collect()
         };
         let all: Vec<f64> = targets.iter().flat_map(|target| on(target)).collect();
         ConfigurationPortability {
             configuration: label.to_owned(),
             own: own().all(|row| row.default),
-            targets: targets.iter().map(|t| ((*t).to_owned(), harmonic_mean(&on(t)))).collect(),
+            targets: targets.iter().map(|t| ((*t).clone(), harmonic_mean(&on(t)))).collect(),
             portability: harmonic_mean(&all),
         }
     };
@@ -63,8 +63,8 @@ fn ms(row: &Tuned) -> Option<f64> {
 
 /// The least time on a platform over that of a configuration, 0 where it did not run; nothing where the platform
 /// was not timed.
-fn efficiency(rows: &[Tuned], label: &str, target: &str, scene: &str) -> Option<f64> {
-    let here = || rows.iter().filter(|row| row.target == target && row.scene == scene);
+fn efficiency(rows: &[Tuned], label: &str, target: &TargetId, scene: &str) -> Option<f64> {
+    let here = || rows.iter().filter(|row| row.target == *target && row.scene == scene);
     let best = here().filter_map(ms).min_by(f64::total_cmp)?;
     Some(here().find(|row| row.configuration == label).and_then(ms).map_or(0.0, |ms| best / ms))
 }

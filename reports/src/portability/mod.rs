@@ -39,7 +39,7 @@ pub struct Rate {
     /// The platform.
     pub platform: Platform,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// The application.
     pub application: String,
     /// The backend, `cpu`, `opencl` or `cuda`; empty when unknown.
@@ -63,7 +63,7 @@ pub fn rates(study: &Study) -> Vec<Rate> {
         let info = info_of(study, &t.target);
         rates.push(Rate {
             platform,
-            application: application_of(&t.target),
+            application: t.target.application(),
             backend: info.map_or_else(String::new, |info| info.backend.clone()),
             target: t.target,
             samples_per_ms,
@@ -78,24 +78,19 @@ pub fn rates(study: &Study) -> Vec<Rate> {
     rates
 }
 
-fn info_of<'a>(study: &'a Study, target: &str) -> Option<&'a DeviceInfo> {
+fn info_of<'a>(study: &'a Study, target: &TargetId) -> Option<&'a DeviceInfo> {
     study.environment.target(target).map(|entry| &entry.info)
 }
 
 /// The name of a target's device: the host's processor where the device is that; the target's own name when
 /// unknown.
-fn device_of(study: &Study, target: &str) -> String {
+fn device_of(study: &Study, target: &TargetId) -> String {
     let host = &study.environment.host.cpu;
     match info_of(study, target).map(|info| info.device.as_str()) {
         Some(device) if !host.is_empty() && device.contains(host.as_str()) => host.clone(),
         Some(device) if !device.is_empty() => device.to_owned(),
-        _ => target.to_owned(),
+        _ => target.to_string(),
     }
-}
-
-/// The application that a target belongs to: its name without the device.
-fn application_of(target: &str) -> String {
-    TargetId::from(target).application()
 }
 
 /// Pennycook's metric: the harmonic mean of efficiencies, and 0 where any is 0 or there are none.
@@ -190,7 +185,7 @@ pub(crate) mod tests {
         ];
         let host = HostInfo { cpu: "Some CPU".into(), ..Default::default() };
         let timing = |&(scene, target, total_ms): &(&str, &str, f64)| -> Record {
-            let (scene, target) = (scene.to_owned(), target.to_owned());
+            let (scene, target) = (scene.to_owned(), target.into());
             Timing { scene, target, spp_to: 1, samples: 1000, total_ms, ..Default::default() }.into()
         };
         let environment = Environment { targets, host, ..Default::default() };
@@ -223,12 +218,6 @@ pub(crate) mod tests {
             found,
             [("cpu-bvh", &[1.0, 0.0][..]), ("opencl", &[0.5, 0.5][..]), ("cuda", &[0.0, 1.0][..])]
         );
-    }
-
-    #[test]
-    fn fast_builds_are_applications_of_their_own() {
-        assert_eq!(application_of("opencl@pocl+fast"), "opencl+fast");
-        assert_eq!(application_of("cpu-embree"), "cpu-embree");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub struct Choice {
 pub fn choices(study: &Study) -> Vec<Choice> {
     let rates: Vec<Rate> = rates(study)
         .into_iter()
-        .filter(|rate| TargetId::from(rate.target.as_str()).mode == Mode::Exact && !rate.backend.is_empty())
+        .filter(|rate| rate.target.mode == Mode::Exact && !rate.backend.is_empty())
         .collect();
     let mut backends: Vec<&str> = Vec::new();
     rates.iter().for_each(|rate| push_new(&mut backends, rate.backend.as_str()));
@@ -126,10 +126,10 @@ fn lines(cost: &Cost, backends: &[&str]) -> Option<usize> {
 
 /// The worst verdict on pairs of targets that a choice uses.
 fn images(study: &Study, rates: &[Rate], used: &[(String, Option<String>)]) -> Option<(String, usize)> {
-    let is_used = |target: &str| {
+    let is_used = |target: &TargetId| {
         let on = |(device, backend): &(String, Option<String>)| {
             rates.iter().any(|rate| {
-                rate.target == target
+                rate.target == *target
                     && rate.platform.device == *device
                     && Some(&rate.backend) == backend.as_ref()
             })

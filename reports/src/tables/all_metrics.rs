@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn every_comparison_has_a_row_and_every_metric_a_definition() {
-        let new = Difference::new("s", ("x", "y"), 4, 0, &Metrics::EQUAL, true);
+        let new = Difference::new("s", (&"x".into(), &"y".into()), 4, 0, &Metrics::EQUAL, true);
         let old = Difference { spp: 8, float: None, ..new.clone() };
         let study = Study::from_records(vec![new.into(), old.into()], Environment::default());
         let table = all_metrics_table(&study);

@@ -2,12 +2,13 @@
 
 use super::{Cell, Column, Table};
 use crate::format::count;
+use crate::records::TargetId;
 use crate::study::Study;
 
 /// Rays of one bounce on one target, summed over the spp schedule.
 struct Account<'a> {
     scene: &'a str,
-    target: &'a str,
+    target: &'a TargetId,
     bounce: u32,
     counts: Counts,
     /// True where only extension and shadow rays were counted.
@@ -107,7 +108,7 @@ fn accounts(study: &Study) -> Vec<Account<'_>> {
     for b in &study.bounces {
         let (extension, hits, shadow, unoccluded) = (b.extension_rays, b.hits, b.shadow_rays, b.unoccluded);
         let counts = Counts { extension, hits, shadow, unoccluded, terminated: 0 };
-        add(b.scene.as_str(), b.target.as_str(), b.bounce, counts, false);
+        add(b.scene.as_str(), &b.target, b.bounce, counts, false);
     }
     if study.bounces.is_empty() {
         for t in study.timings.iter().filter(|t| t.repeat == 0) {

@@ -5,7 +5,7 @@ use super::{Cell, Column, Table};
 use crate::format::{count, fixed, number, percent, similarity};
 use crate::labels::{qualifier, varies};
 use crate::metrics::SSIM_DEFINITION;
-use crate::records::{Convergence, Difference, Mode};
+use crate::records::{Convergence, Difference, Mode, TargetId};
 use crate::statistics::fit_log_log_slope;
 use crate::study::{Study, push_new};
 
@@ -109,7 +109,7 @@ fn references(study: &Study) -> Vec<&str> {
     references
 }
 
-type ConvergenceKey = (String, String, Mode, u64, String);
+type ConvergenceKey = (String, TargetId, Mode, u64, String);
 
 fn convergence_key(c: &Convergence) -> ConvergenceKey {
     (c.scene.clone(), c.target.clone(), c.mode, c.seed, c.against.clone())
@@ -248,10 +248,10 @@ pub fn load_table(study: &Study) -> Table {
 pub fn skip_table(study: &Study) -> Table {
     let mut table = Table::new("skipped", "Skipped", &["Target", "Scene", "Reason", "Remedy"], &[]);
     for s in &study.skips {
-        let or_all = |text: &str| if text.is_empty() { "all".to_owned() } else { text.to_owned() };
+        let or_all = |name: Option<String>| name.unwrap_or_else(|| "all".to_owned());
         table.rows.push(vec![
-            Cell::text(or_all(&s.target)),
-            Cell::text(or_all(s.scene.as_deref().unwrap_or_default())),
+            Cell::text(or_all(s.target.as_ref().map(ToString::to_string))),
+            Cell::text(or_all(s.scene.clone())),
             Cell::text(&s.reason),
             Cell::text(&s.remedy),
         ]);

@@ -3,7 +3,7 @@
 use super::{Cell, Table};
 use crate::format::{count, fixed, number};
 use crate::labels::qualifier;
-use crate::records::{EqualTime, mega_per_second};
+use crate::records::{EqualTime, TargetId, mega_per_second};
 use crate::reference::LEAST;
 use crate::reference_share::ReferenceShare;
 use crate::study::{Study, push_new};
@@ -83,9 +83,9 @@ pub fn equal_time_sentences(study: &Study) -> Vec<String> {
     study.equal_times.iter().for_each(|e| push_new(&mut points, (e.scene.as_str(), e.seconds)));
     let of = |(scene, seconds): (&str, f64)| {
         let alike = study.equal_times.iter().filter(|e| e.scene == scene && e.seconds == seconds);
-        let mut errors: Vec<(&str, f64)> = alike
+        let mut errors: Vec<(&TargetId, f64)> = alike
             .clone()
-            .map(|e| (e.target.as_str(), e.errors.mse_linear))
+            .map(|e| (&e.target, e.errors.mse_linear))
             .filter(|(_, mse)| mse.is_finite())
             .collect();
         errors.sort_by(|a, b| a.1.total_cmp(&b.1));

@@ -12,10 +12,8 @@ use lockstep_core::Integrator;
 pub struct DeviceSpeed<'a> {
     /// The measurement after the longest time.
     pub record: &'a EqualTime,
-    /// The target with its integrator.
-    pub target: TargetId,
     /// The baseline, without its integrator.
-    pub baseline: String,
+    pub baseline: TargetId,
     /// The rate over the baseline's: that of the median pass where passes are recorded, else that of the whole time.
     pub speed_up: f64,
     /// The least and the greatest that the intervals of both medians allow, where passes are recorded; nothing for the
@@ -24,8 +22,8 @@ pub struct DeviceSpeed<'a> {
 }
 
 /// The target that speeds are compared with: the one that the study names, or its first.
-pub(crate) fn baseline(study: &Study) -> Option<String> {
-    let first = || study.targets().first().map(|target| TargetId::from(*target).renderer().to_string());
+pub(crate) fn baseline(study: &Study) -> Option<TargetId> {
+    let first = || study.targets().first().map(|target| target.renderer());
     study.environment.settings.against.clone().or_else(first)
 }
 
@@ -42,23 +40,19 @@ pub fn device_speeds(study: &Study) -> Vec<DeviceSpeed<'_>> {
     let mut found: Vec<DeviceSpeed<'_>> = found.collect();
     let place = |speed: &DeviceSpeed<'_>| {
         let scene = study.scenes().iter().position(|scene| *scene == speed.record.scene);
-        (scene, order.iter().position(|integrator| Some(*integrator) == speed.target.integrator))
+        (scene, order.iter().position(|integrator| Some(*integrator) == speed.record.target.integrator))
     };
     found.sort_by_key(place);
     found
 }
 
 /// The speed of one of these measurements; nothing where it is alone, or the baseline is not among them.
-fn speed<'a>(all: &[&'a EqualTime], baseline: &str, record: &'a EqualTime) -> Option<DeviceSpeed<'a>> {
-    let target = TargetId::from(record.target.as_str());
-    let of = |renderer: &str| {
-        let wanted =
-            TargetId { integrator: target.integrator, layers: target.layers, ..renderer.into() }.to_string();
-        all.iter().copied().find(|e| e.scene == record.scene && e.target == wanted)
-    };
-    let is_alike =
-        |e: &&&EqualTime| e.scene == record.scene && TargetId::from(e.target.as_str()).is_alike(&target);
-    let base = of(baseline).filter(|_| all.iter().filter(is_alike).count() > 1)?;
+fn speed<'a>(all: &[&'a EqualTime], baseline: &TargetId, record: &'a EqualTime) -> Option<DeviceSpeed<'a>> {
+    let TargetId { integrator, layers, .. } = record.target;
+    let wanted = TargetId { integrator, layers, ..baseline.clone() };
+    let base = all.iter().copied().find(|e| e.scene == record.scene && e.target == wanted);
+    let is_alike = |e: &&&EqualTime| e.scene == record.scene && e.target.is_alike(&record.target);
+    let base = base.filter(|_| all.iter().filter(is_alike).count() > 1)?;
     let (speed_up, range) = match (passes(record), passes(base)) {
         _ if record == base => (1.0, None),
         (Some(own), Some(base)) => {
@@ -66,18 +60,15 @@ fn speed<'a>(all: &[&'a EqualTime], baseline: &str, record: &'a EqualTime) -> Op
         }
         _ => (rate(record) / rate(base), None),
     };
-    Some(DeviceSpeed { record, baseline: baseline.to_owned(), speed_up, range, target })
+    Some(DeviceSpeed { record, baseline: baseline.clone(), speed_up, range })
 }
 
 /// The measurements after the longest time of every scene and target.
 fn longest(study: &Study) -> Vec<&EqualTime> {
-    let mut points: Vec<(&str, &str)> = Vec::new();
-    study.equal_times.iter().for_each(|e| push_new(&mut points, (e.scene.as_str(), e.target.as_str())));
+    let mut points: Vec<(&str, &TargetId)> = Vec::new();
+    study.equal_times.iter().for_each(|e| push_new(&mut points, (e.scene.as_str(), &e.target)));
     let of_point = |(scene, target)| {
-        let own = study
-            .equal_times
-            .iter()
-            .filter(move |e| (e.scene.as_str(), e.target.as_str()) == (scene, target));
+        let own = study.equal_times.iter().filter(move |e| (e.scene.as_str(), &e.target) == (scene, target));
         own.max_by(|a, b| a.seconds.total_cmp(&b.seconds))
     };
     points.into_iter().filter_map(of_point).collect()
@@ -98,7 +89,7 @@ fn rate(record: &EqualTime) -> f64 {
 pub fn equal_time_devices_table(study: &Study) -> Table {
     let found = device_speeds(study);
     let mut by = Vec::new();
-    found.iter().for_each(|speed| push_new(&mut by, speed.target.integrator));
+    found.iter().for_each(|speed| push_new(&mut by, speed.record.target.integrator));
     let names: Vec<String> =
         by.iter().map(|name| name.unwrap_or(study.environment.settings.integrator).to_string()).collect();
     let numbers: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -109,13 +100,13 @@ pub fn equal_time_devices_table(study: &Study) -> Table {
          given; in parentheses what the intervals of both medians allow.",
     );
     let mut rows = Vec::new();
-    found.iter().for_each(|s| push_new(&mut rows, (s.record.scene.as_str(), s.target.renderer())));
+    found.iter().for_each(|s| push_new(&mut rows, (s.record.scene.as_str(), s.record.target.renderer())));
     rows.sort_by_key(|(scene, _)| study.scenes().iter().position(|known| known == scene));
     for (scene, renderer) in rows {
         let cell = |name: &Option<Integrator>| {
             let is_own = |s: &&DeviceSpeed<'_>| {
-                (s.record.scene.as_str(), s.target.renderer()) == (scene, renderer.clone())
-                    && s.target.integrator == *name
+                (s.record.scene.as_str(), s.record.target.renderer()) == (scene, renderer.clone())
+                    && s.record.target.integrator == *name
             };
             found.iter().find(is_own).map_or_else(Cell::empty, |s| ratio(s.speed_up, s.range))
         };
@@ -162,7 +153,7 @@ mod tests {
         ];
         let study = Study::from_records(records.clone(), Environment::default());
         let found = device_speeds(&study);
-        let names: Vec<String> = found.iter().map(|s| s.target.to_string()).collect();
+        let names: Vec<String> = found.iter().map(|s| s.record.target.to_string()).collect();
         assert_eq!(
             names,
             ["a+path", "b+path", "together(a,b)+path"],

@@ -13,7 +13,7 @@ pub struct IntegratorErrors<'a> {
     /// Scene name.
     pub scene: &'a str,
     /// The target without its integrator.
-    pub renderer: String,
+    pub renderer: TargetId,
     /// The time given, in seconds.
     pub seconds: f64,
     /// The measurements, by integrators in the order of the study.
@@ -60,10 +60,9 @@ impl IntegratorErrors<'_> {
 /// The integrators that were measured after equal time, in the order of the study.
 pub(crate) fn integrators(study: &Study) -> Vec<Integrator> {
     let mut found = Vec::new();
-    let named = study.targets().into_iter().filter_map(|target| TargetId::from(target).integrator);
-    let is_timed = |integrator: &Integrator| {
-        study.equal_times.iter().any(|e| TargetId::from(e.target.as_str()).integrator == Some(*integrator))
-    };
+    let named = study.targets().into_iter().filter_map(|target| target.integrator);
+    let is_timed =
+        |integrator: &Integrator| study.equal_times.iter().any(|e| e.target.integrator == Some(*integrator));
     named.filter(is_timed).for_each(|integrator| push_new(&mut found, integrator));
     found
 }
@@ -71,14 +70,14 @@ pub(crate) fn integrators(study: &Study) -> Vec<Integrator> {
 /// The errors of every scene, target and time that two integrators or more were measured after.
 pub fn integrator_errors(study: &Study) -> Vec<IntegratorErrors<'_>> {
     let order = integrators(study);
-    let mut points: Vec<(&str, String, f64)> = Vec::new();
+    let mut points: Vec<(&str, TargetId, f64)> = Vec::new();
     for e in &study.equal_times {
-        let renderer = TargetId::from(e.target.as_str()).renderer().to_string();
+        let renderer = e.target.renderer();
         push_new(&mut points, (e.scene.as_str(), renderer, e.seconds));
     }
-    let of_point = |(scene, renderer, seconds): (&'_ str, String, f64)| {
+    let of_point = |(scene, renderer, seconds): (&'_ str, TargetId, f64)| {
         let own = |integrator: &Integrator| {
-            let target = TargetId::from(renderer.as_str()).by(*integrator).to_string();
+            let target = renderer.by(*integrator);
             let is_own =
                 |e: &&EqualTime| (e.scene.as_str(), &e.target, e.seconds) == (scene, &target, seconds);
             study.equal_times.iter().find(is_own).map(|e| (*integrator, e))

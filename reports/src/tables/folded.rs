@@ -96,8 +96,9 @@ fn folded_targets(verdict: &StudyVerdict, mut table: Table, (scene, target): (us
         (text[..end].to_owned(), text[end..].to_owned())
     };
     let are_identical = |a: &str, b: &str| {
-        let of =
-            |line: &&crate::verdict::VerdictLine, name: &str| line.sides[0].iter().any(|own| own == name);
+        let of = |line: &&crate::verdict::VerdictLine, name: &str| {
+            line.sides[0].iter().any(|own| own.to_string() == name)
+        };
         verdict
             .lines
             .iter()

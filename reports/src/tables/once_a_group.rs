@@ -1,5 +1,6 @@
 //! Findings that are said once of groups of identical targets.
 
+use crate::records::TargetId;
 use crate::verdict::StudyVerdict;
 use std::collections::HashSet;
 
@@ -8,11 +9,11 @@ use std::collections::HashSet;
 pub fn once_a_group<'a, T>(
     verdict: &StudyVerdict,
     findings: &'a [T],
-    pair: impl Fn(&T) -> [&String; 2],
+    pair: impl Fn(&T) -> [&TargetId; 2],
     in_words: impl Fn(&T) -> String,
 ) -> Vec<(&'a T, String)> {
-    let line_of = |[a, b]: [&String; 2]| {
-        let is_between = |[left, right]: &[Vec<String>; 2]| {
+    let line_of = |[a, b]: [&TargetId; 2]| {
+        let is_between = |[left, right]: &[Vec<TargetId>; 2]| {
             (left.contains(a) && right.contains(b)) || (left.contains(b) && right.contains(a))
         };
         verdict.lines.iter().position(|line| is_between(&line.sides))
@@ -40,7 +41,7 @@ mod tests {
         };
         let records = vec![pair("x", "y", 0), pair("x", "e", 3), pair("y", "e", 3)];
         let study = Study::from_records(records, Environment::default());
-        let names = |a: &str, b: &str, words: &'static str| ([a.to_owned(), b.to_owned()], words);
+        let names = |a: &str, b: &str, words: &'static str| ([TargetId::from(a), b.into()], words);
         let findings = [
             names("x", "e", "in t"),
             names("y", "e", "in t"),
@@ -48,7 +49,11 @@ mod tests {
             names("q", "e", "in t"),
         ];
         let said = once_a_group(&verdict(&study), &findings, |f| [&f.0[0], &f.0[1]], |f| f.1.to_owned());
-        let said: Vec<(&str, String)> = said.into_iter().map(|(f, words)| (f.0[0].as_str(), words)).collect();
-        assert_eq!(said, [("x", "in t".into()), ("y", "in u".into()), ("q", "in t".into())]);
+        let said: Vec<(String, String)> =
+            said.into_iter().map(|(f, words)| (f.0[0].to_string(), words)).collect();
+        assert_eq!(
+            said,
+            [("x", "in t"), ("y", "in u"), ("q", "in t")].map(|(a, words)| (a.into(), words.into()))
+        );
     }
 }

@@ -94,8 +94,8 @@ pub fn configuration_portability_table(study: &Study) -> Table {
     );
     let found = configurations(study);
     let targets = found.first().map(|one| one.targets.clone()).unwrap_or_default();
-    let titles = targets.iter().map(|(target, _)| target.as_str()).chain(["Portability"]);
-    table.columns.extend(titles.map(|title| Column { title: title.to_owned(), numeric: true }));
+    let titles = targets.iter().map(|(target, _)| target.to_string()).chain(["Portability".to_owned()]);
+    table.columns.extend(titles.map(|title| Column { title, numeric: true }));
     for one in found {
         let own = if one.own { ", the targets' default" } else { "" };
         let mut row = vec![Cell::text(format!("{}{own}", one.configuration))];

@@ -13,7 +13,8 @@ pub fn run_failure_table(study: &Study) -> Table {
     );
     for r in &study.run_failures {
         let lines = r.last_lines.join(" ⏎ ");
-        let texts = [&r.target, &r.scene, r.fault.as_str(), &r.reason, &lines, &r.log, &r.command];
+        let target = r.target.to_string();
+        let texts = [&target, &r.scene, r.fault.as_str(), &r.reason, &lines, &r.log, &r.command];
         let mut row: Vec<Cell> = texts.map(Cell::text).to_vec();
         row.extend([Cell::count(u64::from(r.spp)), Cell::count(r.seed)]);
         table.rows.push(row);
@@ -83,7 +84,7 @@ mod tests {
     fn a_substitute_has_one_row_with_all_its_scenes() {
         let notes =
             [("a", "x", "spheres"), ("b", "x", "spheres"), ("a", "y", "spheres"), ("b", "x", "spheres")];
-        let notes = notes.map(|(scene, target, what)| Note::otherwise(scene, target, what));
+        let notes = notes.map(|(scene, target, what)| Note::otherwise(scene, &target.into(), what));
         let study = Study { notes: notes.into_iter().chain([Note::default()]).collect(), ..Study::default() };
         let rows = model_difference_table(&study).rows;
         let texts = |row: &Vec<Cell>| row.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>().join("; ");

@@ -2,7 +2,7 @@
 
 use super::{Cell, Table};
 use crate::format::{fixed, number, percent};
-use crate::records::Timing;
+use crate::records::{TargetId, Timing};
 use crate::statistics::timing::{Change, LEAST_ROUNDS, MedianInterval, in_words};
 use crate::study::{Study, push_new};
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub struct Compared {
     /// Scene name.
     pub scene: String,
     /// The target.
-    pub target: String,
+    pub target: TargetId,
     /// Whether the row is the A/A control: the first target's second time.
     pub aa_control: bool,
     /// The compared time: `total`, `trace`, `shade`.
@@ -41,12 +41,12 @@ type Round = (u64, u32);
 /// timed.
 pub fn compared(study: &Study) -> Vec<Compared> {
     let mut keys = Vec::new();
-    study.timings.iter().for_each(|t| push_new(&mut keys, (t.scene.as_str(), t.target.as_str())));
+    study.timings.iter().for_each(|t| push_new(&mut keys, (t.scene.as_str(), &t.target)));
     let mut scenes = Vec::new();
     keys.iter().for_each(|key| push_new(&mut scenes, key.0));
     let mut found = Vec::new();
     for scene in scenes {
-        let targets: Vec<&str> = keys.iter().filter(|key| key.0 == scene).map(|key| key.1).collect();
+        let targets: Vec<&TargetId> = keys.iter().filter(|key| key.0 == scene).map(|key| key.1).collect();
         for quantity in QUANTITIES {
             found.extend(compared_targets(study, scene, &targets, quantity));
         }
@@ -58,20 +58,21 @@ pub fn compared(study: &Study) -> Vec<Compared> {
 fn compared_targets(
     study: &Study,
     scene: &str,
-    targets: &[&str],
+    targets: &[&TargetId],
     (quantity, ms): (&'static str, Quantity),
 ) -> Vec<Compared> {
     let Some(&first) = targets.first() else { return Vec::new() };
     let base = rounds(&study.timings, scene, first, ms);
     let second = rounds(&study.aa_control, scene, first, ms);
     let floor = ratio(&second, &base);
-    let row = |target: &str, own: &BTreeMap<Round, f64>, aa_control: bool, ratio: Option<MedianInterval>| {
-        let times: Vec<f64> = own.values().copied().collect();
-        let time = MedianInterval::of(&times).filter(|time| time.count >= LEAST_ROUNDS)?;
-        let change = ratio.zip(floor).filter(|_| !aa_control).map(|(r, f)| Change::of(&r, &f));
-        let (scene, target) = (scene.to_owned(), target.to_owned());
-        Some(Compared { scene, target, aa_control, quantity, time, ratio, change })
-    };
+    let row =
+        |target: &TargetId, own: &BTreeMap<Round, f64>, aa_control: bool, ratio: Option<MedianInterval>| {
+            let times: Vec<f64> = own.values().copied().collect();
+            let time = MedianInterval::of(&times).filter(|time| time.count >= LEAST_ROUNDS)?;
+            let change = ratio.zip(floor).filter(|_| !aa_control).map(|(r, f)| Change::of(&r, &f));
+            let (scene, target) = (scene.to_owned(), target.clone());
+            Some(Compared { scene, target, aa_control, quantity, time, ratio, change })
+        };
     // A program renders every level from its first sample: its times are of more samples than those of others.
     let others = targets[1..].iter().map(|target| {
         let own = rounds(&study.timings, scene, target, ms);
@@ -83,14 +84,14 @@ fn compared_targets(
 }
 
 /// The steps that were timed on a target.
-fn steps(timings: &[Timing], scene: &str, target: &str) -> BTreeSet<(u32, u32)> {
-    let own = timings.iter().filter(|t| t.scene == scene && t.target == target);
+fn steps(timings: &[Timing], scene: &str, target: &TargetId) -> BTreeSet<(u32, u32)> {
+    let own = timings.iter().filter(|t| t.scene == scene && t.target == *target);
     own.map(|t| (t.spp_from, t.spp_to)).collect()
 }
 
 /// The sum over the spp schedule of one target's steps, for every round in which all steps were timed.
-fn rounds(timings: &[Timing], scene: &str, target: &str, quantity: Quantity) -> BTreeMap<Round, f64> {
-    let own = || timings.iter().filter(|t| t.scene == scene && t.target == target);
+fn rounds(timings: &[Timing], scene: &str, target: &TargetId, quantity: Quantity) -> BTreeMap<Round, f64> {
+    let own = || timings.iter().filter(|t| t.scene == scene && t.target == *target);
     let steps = steps(timings, scene, target).len();
     let mut sums: BTreeMap<Round, (usize, f64)> = BTreeMap::new();
     for t in own() {
@@ -148,7 +149,7 @@ pub fn rounds_table(study: &Study) -> Table {
             .to_owned(),
     );
     for c in compared(study) {
-        let label = if c.aa_control { format!("{}, again (A/A)", c.target) } else { c.target.clone() };
+        let label = if c.aa_control { format!("{}, again (A/A)", c.target) } else { c.target.to_string() };
         let word = match (c.change, c.aa_control, c.ratio) {
             (Some(change), ..) => change.as_str(),
             (None, true, _) => "the floor",
@@ -207,9 +208,9 @@ mod tests {
     #[test]
     fn times_of_other_samples_make_no_ratio() {
         let mut study = study(6);
-        study.timings.iter_mut().filter(|t| t.target == "b").for_each(|t| t.spp_from = 0);
-        assert!(compared(&study).iter().all(|c| c.target != "b" || c.ratio.is_none()));
-        assert!(compared(&study).iter().any(|c| c.target == "b"), "the times themselves are shown");
+        study.timings.iter_mut().filter(|t| t.target == "b".into()).for_each(|t| t.spp_from = 0);
+        assert!(compared(&study).iter().all(|c| c.target != "b".into() || c.ratio.is_none()));
+        assert!(compared(&study).iter().any(|c| c.target == "b".into()), "the times themselves are shown");
     }
 
     #[test]

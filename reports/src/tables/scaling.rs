@@ -3,7 +3,7 @@
 use super::equal_time_devices::ratio;
 use super::{Cell, Table, films_cell, films_column};
 use crate::format::{count, fixed, number, percent};
-use crate::records::{Scaling, TargetId};
+use crate::records::Scaling;
 use crate::statistics::timing::MedianInterval;
 use crate::study::{Study, push_new};
 use lockstep_core::Integrator;
@@ -80,12 +80,11 @@ pub fn scaling_table(study: &Study) -> Table {
 
 /// Speed-ups of every scene, target and number of threads, a column for each integrator; no rows where no two were timed.
 pub fn scaling_integrators_table(study: &Study) -> Table {
-    let all: Vec<(TargetId, Speed<'_>)> =
-        speeds(study).into_iter().map(|speed| (speed.record.target.as_str().into(), speed)).collect();
+    let all = speeds(study);
     let (mut by, mut points) = (Vec::new(), Vec::new());
-    for (target, speed) in &all {
+    for Scaling { scene, target, threads, .. } in all.iter().map(|speed| speed.record) {
         target.integrator.iter().for_each(|integrator| push_new(&mut by, *integrator));
-        push_new(&mut points, (speed.record.scene.as_str(), target.renderer(), speed.record.threads));
+        push_new(&mut points, (scene.as_str(), target.renderer(), *threads));
     }
     let names: Vec<String> = by.iter().map(ToString::to_string).collect();
     let numbers: Vec<&str> = std::iter::once("Threads").chain(names.iter().map(String::as_str)).collect();
@@ -100,10 +99,11 @@ pub fn scaling_integrators_table(study: &Study) -> Table {
     for (scene, renderer, threads) in points {
         let cell = |integrator: &Integrator| {
             let wanted = renderer.by(*integrator);
-            let is_own = |(target, speed): &&(TargetId, Speed<'_>)| {
-                *target == wanted && (speed.record.scene.as_str(), speed.record.threads) == (scene, threads)
+            let is_own = |speed: &&Speed<'_>| {
+                let record = speed.record;
+                (record.scene.as_str(), &record.target, record.threads) == (scene, &wanted, threads)
             };
-            all.iter().find(is_own).map_or_else(Cell::empty, |(_, Speed { speed_up, .. })| {
+            all.iter().find(is_own).map_or_else(Cell::empty, |Speed { speed_up, .. }| {
                 let is_base = speed_up.low == 1.0 && speed_up.high == 1.0;
                 ratio(speed_up.median, (!is_base).then_some([speed_up.low, speed_up.high]))
             })

@@ -2,6 +2,7 @@
 
 use super::{Cell, Table, films_cell, films_column};
 use crate::format::{fixed, number, percent};
+use crate::labels::joined;
 use crate::records::{AA_CONTROL, ALONE, Sharing};
 use crate::statistics::timing::MedianInterval;
 use crate::study::Study;
@@ -64,7 +65,7 @@ pub fn sharing_table(study: &Study) -> Table {
         );
     table.columns.push(films_column());
     for Shared { record, time, efficiency } in shared(study) {
-        let mut row = vec![Cell::text(&record.scene), Cell::text(record.targets.join(" + "))];
+        let mut row = vec![Cell::text(&record.scene), Cell::text(joined(&record.targets, " + "))];
         row.push(Cell::text(&record.schedule));
         row.push(Cell { text: record.spp.to_string(), value: record.spp.into() });
         row.push(Cell::number(time.median, number(time.median)));
@@ -94,7 +95,7 @@ mod tests {
         let record = |targets: &[&str], schedule: &str, ms: f64| Sharing {
             scene: "s".into(),
             group: "together(a,b)".into(),
-            targets: targets.iter().map(|&t| t.to_owned()).collect(),
+            targets: targets.iter().map(|&t| t.into()).collect(),
             schedule: schedule.into(),
             times_ms: vec![ms; 3],
             spp: 8,

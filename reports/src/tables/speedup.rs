@@ -1,7 +1,7 @@
 //! Fast builds against the exact builds of the same targets.
 
 use super::{Cell, Table};
-use crate::records::{Mode, Speedup, TargetId, Timing};
+use crate::records::{Mode, Speedup, Timing};
 use crate::stages::{StageTimes, stage_times_of};
 use crate::study::Study;
 
@@ -10,12 +10,11 @@ use crate::study::Study;
 pub fn speedups(timings: &[Timing]) -> Vec<Speedup> {
     let times = stage_times_of(timings);
     let exact = |fast: &StageTimes| {
-        let id = TargetId::from(fast.target.as_str());
-        let target = id.in_mode(Mode::Exact).to_string();
+        let target = fast.target.in_mode(Mode::Exact);
         let same = |t: &&StageTimes| {
             t.target == target && (&t.scene, t.seed, t.spp) == (&fast.scene, fast.seed, fast.spp)
         };
-        times.iter().find(same).filter(|_| id.mode == Mode::Fast)
+        times.iter().find(same).filter(|_| fast.target.mode == Mode::Fast)
     };
     times.iter().filter_map(|fast| exact(fast).map(|exact| ratio(exact, fast))).collect()
 }
@@ -51,7 +50,7 @@ pub fn speedup_table(study: &Study) -> Table {
             .to_owned(),
     );
     for s in speedups(&study.timings) {
-        let mut row: Vec<Cell> = [&s.scene, &s.target, &s.exact].map(Cell::text).into();
+        let mut row = vec![Cell::text(&s.scene), Cell::text(&s.target), Cell::text(&s.exact)];
         row.extend([u64::from(s.spp), s.seed, u64::from(s.repeats)].map(Cell::count));
         let ratios = [s.generate, s.extend, s.shade, s.connect, s.trace, s.total];
         row.extend(
@@ -73,7 +72,7 @@ mod tests {
             spp_to: to,
             shade_ms,
             total_ms: 2.0 * shade_ms,
-            mode: TargetId::from(target).mode,
+            mode: crate::records::TargetId::from(target).mode,
             ..Default::default()
         }
     }
@@ -83,7 +82,7 @@ mod tests {
         let timings = [step("a", 4, 3.0), step("a+fast", 4, 2.0), step("b", 4, 9.0), step("c+fast", 4, 1.0)];
         let found = speedups(&timings);
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].target.as_str(), found[0].exact.as_str()), ("a+fast", "a"));
+        assert_eq!([&found[0].target, &found[0].exact].map(ToString::to_string), ["a+fast", "a"]);
         assert_eq!((found[0].shade, found[0].total, found[0].repeats), (1.5, 1.5, 1));
         assert!(found[0].extend.is_nan());
     }

@@ -110,11 +110,9 @@ fn top(study: &Study, verdict: &StudyVerdict) -> String {
         text.push_str(&format!("- failed: {}\n", escape_markdown(&failure.sentence())));
     }
     for skip in &study.skips {
-        let what = [skip.target.as_str(), skip.scene.as_deref().unwrap_or_default()];
-        let what: Vec<&str> = what.into_iter().filter(|part| !part.is_empty()).collect();
         text.push_str(&format!(
             "- skipped **{}**: {}. Remedy: {}\n",
-            escape_markdown(&what.join(" on ")),
+            escape_markdown(&skip.subject()),
             escape_markdown(skip.reason.trim_end_matches('.')),
             escape_markdown(&skip.remedy)
         ));

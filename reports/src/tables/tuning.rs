@@ -112,11 +112,10 @@ pub fn tuning_best_table(study: &Study) -> Table {
     );
     let all = tuned(study);
     let mut groups = Vec::new();
-    all.iter().for_each(|row| push_new(&mut groups, (row.scene.as_str(), row.target.as_str())));
+    all.iter().for_each(|row| push_new(&mut groups, (row.scene.as_str(), &row.target)));
     for (scene, target) in groups {
         let own = || {
-            all.iter()
-                .filter(|row| (row.scene.as_str(), row.target.as_str()) == (scene, target) && !row.aa_control)
+            all.iter().filter(|row| (row.scene.as_str(), &row.target) == (scene, target) && !row.aa_control)
         };
         let best = own().find(|row| row.best);
         let default = own().find(|row| row.default).and_then(|row| row.total);

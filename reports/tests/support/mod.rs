@@ -35,7 +35,7 @@ pub(crate) fn write_study(folder: &Path, plan: &Plan) {
     let mut log = RecordLog::create(&folder.join(files::RECORDS)).unwrap();
     log.append(&[
         Skip {
-            target: "cuda".into(),
+            target: Some("cuda".into()),
             reason: "libcuda.so.1 was not found".into(),
             remedy: "install an NVIDIA driver, version 525 or later".into(),
             ..Default::default()
@@ -62,13 +62,17 @@ fn write_scene(folder: &Path, plan: &Plan, scene: &str, index: u32, log: &mut Re
             write_images(folder, scene, target, spp, image);
             let metrics = compare(image, &truth).unwrap();
             point.push(
-                Convergence::new(scene, target, spp, 1, &metrics, "cpu-embree, 1024 spp, seed 7").into(),
+                Convergence::new(scene, &(*target).into(), spp, 1, &metrics, "cpu-embree, 1024 spp, seed 7")
+                    .into(),
             );
             point.push(timing(scene, target, t, (from, spp), plan.size).into());
             for (other, reference) in plan.targets.iter().zip(&images).skip(t + 1) {
                 let metrics = compare(image, reference).unwrap();
                 let same = image == reference;
-                point.push(Difference::new(scene, (target, other), spp, 1, &metrics, same).into());
+                point.push(
+                    Difference::new(scene, (&(*target).into(), &(*other).into()), spp, 1, &metrics, same)
+                        .into(),
+                );
                 if other.contains("embree") && spp == plan.levels[0] {
                     point.push(hits(scene, target, other, spp, &metrics, plan.size).into());
                 }

@@ -61,7 +61,7 @@ impl Measurement for Convergence<'_> {
 pub(super) fn convergence_key(level: &Level<'_>, target: &TargetId) -> records::Convergence {
     records::Convergence {
         scene: level.scene.to_owned(),
-        target: target.to_string(),
+        target: target.clone(),
         spp: level.to,
         seed: u64::from(level.seed),
         mode: target.mode,
@@ -100,8 +100,8 @@ fn of_images(
     }
     let record = |(level, target): (&Level<'_>, &TargetId)| {
         let metrics = found.get(&film(level, target))?;
-        let (seed, label) = (u64::from(level.seed), target.to_string());
-        Some(records::Convergence::new(level.scene, &label, level.to, seed, metrics, &reference.against))
+        let seed = u64::from(level.seed);
+        Some(records::Convergence::new(level.scene, target, level.to, seed, metrics, &reference.against))
     };
     Ok(open.into_iter().filter_map(record).collect())
 }

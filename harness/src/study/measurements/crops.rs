@@ -47,9 +47,9 @@ impl<'a> Crops<'a> {
     /// nothing where that has no two integrators.
     pub(super) fn of(plan: &Plan, scene: &'a Scene, targets: &[TargetId]) -> Option<Self> {
         let seconds = *plan.times.last()?;
-        let first = || targets.first().map(|target| target.renderer().to_string());
+        let first = || targets.first().map(TargetId::renderer);
         let renderer = plan.against.clone().or_else(first)?;
-        let is_shown = |id: &&TargetId| id.integrator.is_some() && id.renderer().to_string() == renderer;
+        let is_shown = |id: &&TargetId| id.integrator.is_some() && id.renderer() == renderer;
         let targets: Vec<TargetId> = targets.iter().filter(is_shown).cloned().collect();
         (targets.len() > 1).then_some(Self { scene, targets, seconds })
     }
@@ -60,9 +60,9 @@ impl<'a> Crops<'a> {
     }
 
     fn key(&self, lab: &Lab<'_>) -> records::Crops {
-        let target = self.targets.first().map_or_else(String::new, |target| target.renderer().to_string());
+        let target = self.targets.first().map(TargetId::renderer).unwrap_or_default();
         let (scene, seed) = (self.scene.name.clone(), u64::from(lab.plan.settings.seed));
-        let name = format!("{}.{}.equal-time.png", encode_name(&scene), encode_name(&target));
+        let name = format!("{}.{}.equal-time.png", encode_name(&scene), encode_name(&target.to_string()));
         let picture = format!("{}/{name}", files::IMAGES);
         records::Crops { scene, target, seconds: self.seconds, seed, picture, ..records::Crops::default() }
     }
@@ -149,9 +149,9 @@ impl Crops<'_> {
         lab: &mut Lab<'_>,
         target: &TargetId,
     ) -> Result<ControlFlow<(), Option<LinearImage>>, Failure> {
-        let (scene, label, seed) = (&self.scene.name, target.to_string(), lab.plan.settings.seed);
+        let (scene, seed) = (&self.scene.name, lab.plan.settings.seed);
         let of_target = |t: &&records::EqualTime| {
-            (&t.scene, &t.target, t.seed, t.seconds) == (scene, &label, u64::from(seed), self.seconds)
+            (&t.scene, &t.target, t.seed, t.seconds) == (scene, target, u64::from(seed), self.seconds)
         };
         let Some(spp) = lab.folder.equal_times().iter().find(of_target).map(|t| t.spp) else {
             return Ok(ControlFlow::Continue(None));
@@ -213,7 +213,7 @@ fn write(
     let &records::Crops { x, y, width, height, .. } = crops;
     let all: Vec<&LinearImage> =
         std::iter::once(&reference.image).chain(images.iter().map(|(_, image)| image)).collect();
-    let metadata = ImageMetadata::of_render(&crops.scene, &crops.target, 0, crops.seed)
+    let metadata = ImageMetadata::of_render(&crops.scene, &crops.target.to_string(), 0, crops.seed)
         .with("shows", "the reference and every integrator after equal time, side by side");
     let picture = strip(&all, Place { x, y, width, height });
     Ok(write_hashed_png(&lab.folder.root().join(&crops.picture), &picture, &metadata)?)

@@ -110,8 +110,8 @@ impl Efficiency<'_> {
     fn key(&self, top: &Level<'_>) -> records::Efficiency {
         records::Efficiency {
             scene: top.scene.to_owned(),
-            a: self.a.to_string(),
-            b: self.b.to_string(),
+            a: self.a.clone(),
+            b: self.b.clone(),
             spp: top.to,
             seed: u64::from(top.seed),
             mode: self.a.mode,
@@ -127,11 +127,10 @@ fn map_of(record: &records::Efficiency) -> MapOf<'_> {
 
 /// Milliseconds of a target's samples up to a level, by every repeat under the level's seed.
 fn times(lab: &Lab<'_>, level: &Level<'_>, target: &TargetId) -> Vec<f64> {
-    let target = target.to_string();
     let of_repeat = |repeat| {
         let is_own = |t: &&records::Timing| {
             (t.scene.as_str(), &t.target, t.seed, t.repeat)
-                == (level.scene, &target, u64::from(level.seed), repeat)
+                == (level.scene, target, u64::from(level.seed), repeat)
         };
         lab.folder.timings().iter().filter(is_own).map(|t| t.total_ms).sum()
     };

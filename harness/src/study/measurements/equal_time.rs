@@ -103,7 +103,7 @@ impl EqualTime<'_> {
     fn key(&self, lab: &Lab<'_>) -> records::EqualTime {
         records::EqualTime {
             scene: self.scene.name.clone(),
-            target: self.target.to_string(),
+            target: self.target.clone(),
             seed: u64::from(lab.plan.settings.seed),
             seconds: self.seconds,
             mode: self.target.mode,

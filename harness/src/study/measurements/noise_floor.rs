@@ -117,7 +117,7 @@ fn is_on_host(lab: &Lab<'_>, target: &TargetId) -> bool {
 pub(super) fn noise_key(plan: &Plan, level: &Level<'_>, target: &TargetId) -> Noise {
     Noise {
         scene: level.scene.to_owned(),
-        target: target.to_string(),
+        target: target.clone(),
         spp: level.to,
         seed: u64::from(plan.settings.seed),
         other_seed: u64::from(level.seed),
@@ -142,7 +142,7 @@ pub(super) fn noise(
     let of = |member: &TargetId| Noise {
         mse,
         mse_linear,
-        rendered_by: outcome.target.to_string(),
+        rendered_by: outcome.target.clone(),
         ..noise_key(plan, level, member)
     };
     Ok(members.iter().map(|member| of(member).into()).collect())

@@ -73,7 +73,7 @@ impl OverSeeds<'_> {
             ..key(&self.level, a, b)
         };
         let rule = verdicts::rule(true);
-        let names = [key.a.clone(), key.b.clone()];
+        let names = [a, b].map(ToString::to_string);
         let names = [names[0].as_str(), names[1].as_str()];
         let found = match compare_named(images_a, images_b, Pairing::Paired, &rule, names) {
             Ok(found) => found,
@@ -125,14 +125,14 @@ fn key(level: &Level<'_>, a: &TargetId, b: &TargetId) -> records::OverSeeds {
 /// Keys of the verdict on a pair: its record, and the p-value map where there is one. A map that was altered is made
 /// again.
 fn pair_keys(lab: &Lab<'_>, level: &Level<'_>, a: &TargetId, b: &TargetId) -> Vec<Key> {
-    let path = lab.folder.p_map(level.scene, &a.to_string(), &b.to_string(), level.to);
+    let path = lab.folder.p_map(level.scene, a, b, level.to);
     let map = path.exists().then_some(Key::Image { path, film: None });
     std::iter::once(Key::of(key(level, a, b))).chain(map).collect()
 }
 
 /// Whether the p-value map of a pair is one over all seeds, which that of a level's one seed must not replace.
-pub(super) fn has_verdict(lab: &Lab<'_>, level: &Level<'_>, a: &str, b: &str) -> bool {
-    let is_pair = |(x, y): &(TargetId, TargetId)| x.to_string() == a && y.to_string() == b;
+pub(super) fn has_verdict(lab: &Lab<'_>, level: &Level<'_>, a: &TargetId, b: &TargetId) -> bool {
+    let is_pair = |(x, y): &(TargetId, TargetId)| x == a && y == b;
     tested_pairs(lab, level).iter().any(|pair| is_pair(pair) && lab.folder.has(key(level, &pair.0, &pair.1)))
 }
 

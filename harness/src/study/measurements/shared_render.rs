@@ -136,7 +136,7 @@ fn add(record: &mut Sharing, timeline: &Timeline) {
         .intervals
         .iter()
         .map(|i| Lease {
-            target: i.target.clone(),
+            target: i.target.as_str().into(),
             start_ms: i.start * 1e3,
             end_ms: i.end * 1e3,
             spp: i.samples.end - i.samples.start,
@@ -165,8 +165,8 @@ impl SharedRender<'_> {
         let labels = together::labels(&self.group.targets);
         Sharing {
             scene: self.scene.name.clone(),
-            group: self.group.name.clone(),
-            targets: row.active.iter().map(|&i| labels[i].clone()).collect(),
+            group: self.group.name.as_str().into(),
+            targets: row.active.iter().map(|&i| labels[i].as_str().into()).collect(),
             schedule: row.label.clone(),
             seed: u64::from(lab.plan.settings.seed),
             spp: lab.plan.schedule.top(),

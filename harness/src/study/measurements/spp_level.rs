@@ -131,8 +131,7 @@ impl SppLevel<'_> {
         let (scene, spp) = (self.level.scene, self.level.to);
         let pairs = places.iter().map(|&(a, b)| (&targets[a], &targets[b]));
         let own = pairs.filter(|&pair| !over_seeds::is_tested(lab, &self.level, pair));
-        let p_map =
-            |(a, b): (&TargetId, &TargetId)| lab.folder.p_map(scene, &a.to_string(), &b.to_string(), spp);
+        let p_map = |(a, b): (&TargetId, &TargetId)| lab.folder.p_map(scene, a, b, spp);
         let p_maps = own.map(p_map).filter(|path| path.exists());
         let maps = lab.folder.maps(scene, spp).iter().cloned().chain(p_maps);
         maps.map(|path| Key::Image { path, film: None }).collect()

@@ -93,9 +93,8 @@ impl TechniquePyramid<'_> {
     fn is_recorded(&self, lab: &Lab<'_>, key: &Pyramid, hash: &str) -> bool {
         let is_own = |s: &&TargetSession| s.id.settings(&lab.plan.settings).integrator == self.integrator;
         let exact = lab.sessions().iter().filter(|s| s.info.exact).filter(is_own);
-        let films = exact.filter_map(|s| {
-            lab.folder.film_hash(&FilmHash::new(&key.scene, &s.id.to_string(), key.spp, key.seed, ""))
-        });
+        let films = exact
+            .filter_map(|s| lab.folder.film_hash(&FilmHash::new(&key.scene, &s.id, key.spp, key.seed, "")));
         let mut films = films.peekable();
         films.peek().is_some() && films.all(|film| film == hash)
     }

@@ -109,7 +109,7 @@ impl ThreadScaling<'_> {
     fn key(&self, lab: &Lab<'_>, threads: u32) -> Scaling {
         Scaling {
             scene: self.scene.name.clone(),
-            target: self.pool.target.id.to_string(),
+            target: self.pool.target.id.clone(),
             seed: u64::from(lab.plan.settings.seed),
             threads,
             mode: self.pool.target.id.mode,

@@ -149,8 +149,7 @@ fn configure(
 
 /// The first pass of a target's default configuration on a scene, which the others are compared with.
 fn default_of<'a>(lab: &'a Lab<'_>, scene: &Scene, target: &TargetId) -> Option<&'a Tune> {
-    let label = target.to_string();
-    lab.folder.tunings().iter().find(|p| p.scene == scene.name && p.target == label && p.default)
+    lab.folder.tunings().iter().find(|p| p.scene == scene.name && p.target == *target && p.default)
 }
 
 impl Measurement for TuningPass<'_> {
@@ -209,7 +208,7 @@ impl TuningPass<'_> {
         let is_exact = session.is_some_and(|session| session.info.exact);
         Tune {
             scene: self.scene.name.clone(),
-            target: self.target.to_string(),
+            target: self.target.clone(),
             configuration: config.to_string(),
             scheduling: config.structure_and_scheduling().to_string(),
             group: config.group,

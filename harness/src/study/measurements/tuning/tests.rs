@@ -174,7 +174,7 @@ fn a_target_that_cannot_render_a_scene_is_skipped_with_its_reason() {
     let folder = tempfile::tempdir().unwrap();
     let records = tune(Box::new(Absent(DeviceInfo::default())), folder.path(), 3);
     let [Record::Skip(skip)] = &records[..] else { panic!("{records:?}") };
-    assert_eq!((skip.target.as_str(), skip.scene.as_deref()), ("faulty", Some("nothing")));
+    assert_eq!(skip.subject(), "faulty on nothing");
     assert_eq!(skip.reason, "its library is missing. Install it.");
 }
 
