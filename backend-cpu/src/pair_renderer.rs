@@ -20,7 +20,7 @@ use lockstep_transport::simd::{
     Extension, ExtensionBatch, Join, JoinBatch, JoinVertices, LensConnectionBatch, LensConnections,
     LightConnectionBatch, LightConnections, VertexBatch,
 };
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Pairs that each step of shading takes together: enough to fill the lanes of most batches and that reads of photons do not
 /// wait for each other, few enough that their vertices stay in the L1 cache.
@@ -430,8 +430,8 @@ impl<S: Default> PairRenderer<S> {
         tally.shade += start.elapsed();
     }
 
-    /// Adds the emission that camera sub-paths hit, queues their connections, and keeps the surviving
-    /// sub-paths active.
+    /// Adds the emission that camera sub-paths hit, queues their connections, merges them with photons, and keeps
+    /// the surviving sub-paths active.
     fn shade_camera_paths<I>(
         &mut self,
         job: &PairJob<'_, I>,
@@ -445,6 +445,7 @@ impl<S: Default> PairRenderer<S> {
         let (scene, settings) = (job.pass.scene, &job.pass.settings);
         let last = bounce == job.techniques.camera_bounces(settings.bounces);
         let mut kept = 0;
+        let mut merges = Duration::ZERO;
         for first in (0..active.len()).step_by(BATCH) {
             arrived.clear();
             vertices.clear();
@@ -506,6 +507,7 @@ impl<S: Default> PairRenderer<S> {
 
             // Merge with photons
             if let Some(photons) = photons {
+                let start = Instant::now();
                 let merging = |vertex: &&Vertex| !vertex.is_specular();
                 points.clear();
                 points.extend(vertices.iter().filter(merging).map(|vertex| vertex.position));
@@ -519,6 +521,7 @@ impl<S: Default> PairRenderer<S> {
                     };
                     add(&mut own[pair as usize], units);
                 }
+                merges += start.elapsed();
             }
 
             // Sample the BSDF, and compact the surviving sub-paths
@@ -540,7 +543,8 @@ impl<S: Default> PairRenderer<S> {
             });
         }
         active.truncate(kept);
-        tally.shade += start.elapsed();
+        tally.shade += start.elapsed() - merges;
+        tally.merges += merges;
     }
 
     /// Finds the closest hits of the extension rays and counts them.

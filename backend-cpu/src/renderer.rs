@@ -244,12 +244,13 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         let share = |d: Duration| ms(d) / f64::from(self.info.compute_units);
         let mut stages = StageTimes { total_ms: ms(total), ..StageTimes::default() };
         stages.add(stage::GENERATE, share(tally.generate));
-        if merges.is_some() {
-            stages.add(stage::PHOTON_MAP, ms(tally.photon_map));
-        }
         stages.add(stage::EXTEND, share(tally.extend));
         stages.add(stage::SHADE, share(tally.shade));
         stages.add(stage::CONNECT, share(tally.connect));
+        if merges.is_some() {
+            stages.add(stage::PHOTON_MAP, ms(tally.photon_map));
+            stages.add(stage::MERGE, share(tally.merges));
+        }
         Ok(PassReport { stages, bounces: tally.bounces, invalid: tally.invalid })
     }
 

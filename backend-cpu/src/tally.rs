@@ -13,6 +13,7 @@ pub(crate) struct Tally {
     pub(crate) connect: Duration,
     /// Time of all threads together.
     pub(crate) photon_map: Duration,
+    pub(crate) merges: Duration,
     pub(crate) bounces: Vec<BounceCounts>,
     pub(crate) invalid: InvalidSamples,
 }
@@ -34,6 +35,7 @@ impl Tally {
         self.shade += other.shade;
         self.connect += other.connect;
         self.photon_map += other.photon_map;
+        self.merges += other.merges;
         for (bounce, counts) in other.bounces.iter().enumerate() {
             let sum = self.bounce(bounce as u32);
             sum.extension_rays += counts.extension_rays;

@@ -14,6 +14,31 @@ use lockstep_reports::image_io::{
 use support::{count, expect, finish, lockstep, records, run, study};
 
 #[test]
+fn stages_of_an_integrator_that_merges_are_told_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let words =
+        ["study", "cornell", "-b", "cpu-bvh", "--integrator", "vcm", "--spp", "1..2", "--size", "16x16"];
+    expect(dir.path(), &[&words[..], &["-o", "s"]].concat(), 0);
+    let folder = dir.path().join("s");
+    let names = |record: &serde_json::Value| -> Vec<String> {
+        let stages = record["stages"].as_array().unwrap();
+        stages.iter().map(|stage| stage["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let log = std::fs::read_to_string(folder.join("records.jsonl")).unwrap();
+    let records = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let timings: Vec<_> = records.filter(|record| record["kind"] == "timing").collect();
+    let stages = ["generate", "extend", "shade", "connect", "photon map", "merge"];
+    assert!(timings.len() == 2 && timings.iter().all(|timing| names(timing) == stages), "{timings:?}");
+    let table = std::fs::read_to_string(folder.join("tables/timing.csv")).unwrap();
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let (titles, cells) = (lines.next().unwrap(), lines.next().unwrap());
+    let merge = titles.iter().position(|title| *title == "Merge ms").unwrap();
+    assert!(cells[merge].parse::<f64>().unwrap() > 0.0, "{table}");
+    assert!(std::fs::read_to_string(folder.join("records.csv")).unwrap().contains(",merge_ms,"));
+    assert!(std::fs::read_to_string(folder.join("plots/stages.svg")).unwrap().contains("photon map"));
+}
+
+#[test]
 fn a_study_leaves_every_documented_file_and_record() {
     let dir = tempfile::tempdir().unwrap();
     let (out, _) = expect(dir.path(), &study(&["--seeds", "2", "--repeats", "2", "-o", "s"]), 0);

@@ -11,6 +11,12 @@ pub(crate) fn qualifier(mode: Mode, targets: &[&TargetId], seed: u64, many_seeds
     mode + &seed
 }
 
+/// A text with its first letter as a capital.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Names of targets in a row, with a text between each two.
 pub(crate) fn joined<'a>(targets: impl IntoIterator<Item = &'a TargetId>, between: &str) -> String {
     targets.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(between)

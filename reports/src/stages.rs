@@ -1,7 +1,7 @@
 //! Stage times of a study, summed over its steps.
 
 use crate::labels::{qualifier, varies};
-use crate::records::{Mode, TargetId, Timing, mega_per_second};
+use crate::records::{Mode, StageTime, TargetId, Timing, mega_per_second};
 use crate::study::{Study, push_new};
 
 /// Times and rays of one target on one scene, summed over the steps of the schedule. A step that was repeated
@@ -18,8 +18,10 @@ pub struct StageTimes {
     pub label: String,
     /// Highest sample index reached.
     pub spp: u32,
-    /// Milliseconds in generate, extend, shade, connect, and between them.
-    pub stages: [f64; 5],
+    /// Milliseconds of every stage, by name, in the order of their first launch.
+    pub stages: Vec<StageTime>,
+    /// Milliseconds beside the stages: scheduling, clearing, resolving.
+    pub other_ms: f64,
     /// Milliseconds in all.
     pub total_ms: f64,
     /// Milliseconds of traversal.
@@ -33,8 +35,20 @@ pub struct StageTimes {
 }
 
 impl StageTimes {
-    /// Names of the stages, in the order of `stages`.
-    pub const NAMES: [&'static str; 5] = ["generate", "extend", "shade", "connect", "other"];
+    /// Milliseconds of a stage; nothing where the target has none of this name.
+    pub fn ms(&self, name: &str) -> Option<f64> {
+        if name == OTHER {
+            return Some(self.other_ms);
+        }
+        self.stages.iter().find(|stage| stage.name == name).map(|stage| stage.ms)
+    }
+
+    fn add(&mut self, StageTime { name, ms }: StageTime) {
+        match self.stages.iter_mut().find(|stage| stage.name == name) {
+            Some(stage) => stage.ms += ms,
+            None => self.stages.push(StageTime { name, ms }),
+        }
+    }
 
     /// Million rays a second over the whole time.
     pub fn mrays_inclusive(&self) -> f64 {
@@ -45,6 +59,30 @@ impl StageTimes {
     pub fn mrays_exclusive(&self) -> f64 {
         mega_per_second(self.rays, self.trace_ms)
     }
+}
+
+/// The name of what lies beside the stages, which comes after them.
+const OTHER: &str = "other";
+
+/// Names of the stages of some targets, each once and in the order in which each target runs them, and `other` at the end.
+/// Targets that count no rays tell nothing of their stages, so others go before them.
+pub fn stage_names(times: &[StageTimes]) -> Vec<String> {
+    let told: Vec<&StageTimes> = times.iter().filter(|t| t.rays > 0).collect();
+    let told = if told.is_empty() { times.iter().collect() } else { told };
+    let mut names: Vec<String> = Vec::new();
+    for stages in told.iter().map(|t| &t.stages) {
+        for (i, stage) in stages.iter().enumerate().filter(|(_, stage)| stage.name != OTHER) {
+            if names.iter().any(|known| *known == stage.name) {
+                continue;
+            }
+            // Before the next stage that has a place already
+            let place = |next: &StageTime| names.iter().position(|known| *known == next.name);
+            let at = stages[i + 1..].iter().find_map(place).unwrap_or(names.len());
+            names.insert(at, stage.name.to_string());
+        }
+    }
+    names.push(OTHER.to_owned());
+    names
 }
 
 /// Sums the timings of a study by scene and target.
@@ -85,8 +123,9 @@ fn sum_steps(mut sum: StageTimes, timings: &[&Timing]) -> StageTimes {
             timings.iter().filter(|t| (t.spp_from, t.spp_to) == step).copied().collect();
         repeats.sort_by(|a, b| a.total_ms.total_cmp(&b.total_ms));
         let t = repeats[(repeats.len() - 1) / 2];
-        let stages = [t.generate_ms, t.extend_ms, t.shade_ms, t.connect_ms, t.other_ms];
-        sum.stages.iter_mut().zip(stages).for_each(|(total, ms)| *total += ms);
+        let (stages, other_ms) = t.by_stage();
+        stages.into_iter().for_each(|stage| sum.add(stage));
+        sum.other_ms += other_ms;
         sum.total_ms += t.total_ms;
         sum.trace_ms += t.trace_ms;
         sum.rays = sum.rays.saturating_add(t.rays());
@@ -121,6 +160,29 @@ mod tests {
         let times = stage_times(&Study::from_records(records, Environment::default()));
         assert_eq!(times.len(), 1);
         assert_eq!((times[0].total_ms, times[0].trace_ms, times[0].rays, times[0].spp), (6.0, 3.0, 2000, 2));
-        assert_eq!((times[0].stages[1], times[0].repeats), (3.0, 1));
+        assert_eq!((times[0].ms("extend"), times[0].repeats), (Some(3.0), 1));
+    }
+
+    /// Times of a target that runs these stages for a millisecond each.
+    fn of(stages: &[&str], rays: u64) -> StageTimes {
+        let stages = stages.iter().map(|name| StageTime { name: (*name).to_owned().into(), ms: 1.0 });
+        StageTimes { stages: stages.collect(), rays, ..StageTimes::default() }
+    }
+
+    #[test]
+    fn names_of_stages_stand_in_the_order_of_every_target_and_the_rest_at_the_end() {
+        let path = of(&["generate", "extend", "shade", "connect"], 1);
+        let merging = of(&["generate", "extend", "shade", "connect", "photon map", "merge"], 1);
+        let device = of(&["light paths", "photon map", "camera paths", "merge"], 1);
+        let program = of(&["generate", "extend", "shade", "connect"], 0);
+        assert_eq!(
+            stage_names(std::slice::from_ref(&path)),
+            ["generate", "extend", "shade", "connect", "other"]
+        );
+        let all = stage_names(&[path, merging, device.clone()]);
+        let paths = ["light paths", "photon map", "camera paths", "merge", "other"];
+        assert_eq!(all, [&["generate", "extend", "shade", "connect"][..], &paths].concat());
+        assert_eq!(stage_names(&[program.clone(), device]), paths, "programs tell no stages");
+        assert_eq!(stage_names(&[program]).len(), 5);
     }
 }

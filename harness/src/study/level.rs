@@ -148,6 +148,7 @@ pub(crate) fn timing(level: &Level<'_>, outcome: &Outcome) -> Timing {
         extend_ms: stages.ms(lockstep_core::stage::EXTEND),
         shade_ms: stages.ms(lockstep_core::stage::SHADE),
         connect_ms: stages.ms(lockstep_core::stage::CONNECT),
+        stages: stages.stages.iter().filter(|stage| stage.ms.is_finite()).cloned().collect(),
         total_ms: stages.total_ms,
         trace_ms: stages.trace_ms(),
         extension_rays: outcome.pass.extension_rays(),

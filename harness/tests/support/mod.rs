@@ -55,7 +55,8 @@ pub(crate) fn records(folder: &Path) -> BTreeMap<String, String> {
         if fields["kind"] == "note" {
             continue;
         }
-        fields.retain(|name, _| !name.ends_with("_ms") && !name.starts_with("mrays_"));
+        let is_time = |name: &str| name.ends_with("_ms") || name.starts_with("mrays_") || name == "stages";
+        fields.retain(|name, _| !is_time(name));
         let about = [
             "kind",
             "scene",

@@ -1,12 +1,13 @@
 //! `records.csv`: the same records, flat, one column per field of any kind.
 
-use super::{Record, RecordError};
+use super::{Record, RecordError, StageTime};
 use lockstep_metrics::float;
+use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
 
 /// All records as CSV: a header with `kind` first, then every field in order of first appearance; one row a
-/// record; fields that a kind lacks are empty. Lists are joined by `;`. Non-finite numbers are `inf`, `-inf`
+/// record; fields that a kind lacks are empty. Every stage has a column, such as `merge_ms`. Lists are joined by `;`. Non-finite numbers are `inf`, `-inf`
 /// and `nan`.
 ///
 /// # Errors
@@ -17,7 +18,8 @@ pub fn records_to_csv(records: &[Record], path: &Path) -> Result<String, RecordE
     let mut rows = Vec::with_capacity(records.len());
     for record in records {
         let line = record.to_json().map_err(encode)?;
-        let fields = serde_json::from_str::<OrderedObject>(&line).map_err(|e| encode(e.to_string()))?.0;
+        let object: OrderedObject = serde_json::from_str(&line).map_err(|e| encode(e.to_string()))?;
+        let fields = with_stage_columns(object.0);
         for (name, _) in &fields {
             if !columns.contains(name) {
                 columns.push(name.clone());
@@ -44,6 +46,30 @@ pub fn records_to_csv(records: &[Record], path: &Path) -> Result<String, RecordE
 pub fn write_records_csv(path: &Path, records: &[Record]) -> Result<(), RecordError> {
     let text = records_to_csv(records, path)?;
     Ok(lockstep_metrics::image_io::atomic_write_text(path, &text)?)
+}
+
+/// Fields with one for every stage in place of the list of stages. Those that are there already, such as `shade_ms`, stay.
+fn with_stage_columns(fields: Vec<(String, Value)>) -> Vec<(String, Value)> {
+    let mut flat: Vec<(String, Value)> = Vec::with_capacity(fields.len());
+    for (name, value) in fields {
+        match stage_times(&name, &value) {
+            Some(stages) => {
+                for StageTime { name, ms } in stages {
+                    let column = format!("{}_ms", name.replace(' ', "_"));
+                    if flat.iter().all(|(known, _)| *known != column) {
+                        flat.push((column, ms.into()));
+                    }
+                }
+            }
+            None => flat.push((name, value)),
+        }
+    }
+    flat
+}
+
+/// The times of a list of stages; nothing for any other field.
+fn stage_times(name: &str, value: &Value) -> Option<Vec<StageTime>> {
+    if name == "stages" { Vec::deserialize(value).ok() } else { None }
 }
 
 fn cell(value: &Value) -> String {
@@ -98,7 +124,15 @@ mod tests {
                 ..Default::default()
             }),
             Difference { scene: "a".into(), errors, ..Default::default() }.into(),
-            Timing { extension_rays_by_bounce: vec![4, 2], ..Default::default() }.into(),
+            Timing {
+                shade_ms: 2.0,
+                stages: [("shade", 2.0), ("photon map", 0.5)]
+                    .map(|(name, ms)| StageTime { name: name.into(), ms })
+                    .into(),
+                extension_rays_by_bounce: vec![4, 2],
+                ..Default::default()
+            }
+            .into(),
         ];
         let text = records_to_csv(&records, Path::new("records.csv")).unwrap();
         let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -110,5 +144,7 @@ mod tests {
         assert_eq!(&rows[1][column("psnr")], "inf");
         assert_eq!(&rows[1][column("reason")], "");
         assert_eq!(&rows[2][column("extension_rays_by_bounce")], "4;2");
+        assert_eq!((&rows[2][column("shade_ms")], &rows[2][column("photon_map_ms")]), ("2", "0.5"));
+        assert_eq!(header.iter().filter(|name| ["shade_ms", "stages"].contains(name)).count(), 1);
     }
 }

@@ -4,7 +4,7 @@
 //! struct has a `Default`, so that code which fills one with `..Default::default()` keeps compiling.
 
 use super::pair_mode;
-use lockstep_core::{Mode, TargetId};
+use lockstep_core::{Mode, StageTime, TargetId, stage};
 use lockstep_metrics::float;
 use lockstep_metrics::metrics::{FloatMetrics, Metrics};
 use lockstep_metrics::statistics::{DecisionRule, TestResult};
@@ -256,7 +256,7 @@ pub struct Timing {
     /// Any-hit traversal and adding the light that arrives, in milliseconds.
     #[serde(with = "float")]
     pub connect_ms: f64,
-    /// The rest of `total_ms` beyond the four stages: scheduling, clearing, resolving.
+    /// The rest of `total_ms` beyond these four stages: scheduling, clearing, resolving, and stages of other names.
     #[serde(with = "float")]
     pub other_ms: f64,
     /// The whole step, in milliseconds.
@@ -265,6 +265,10 @@ pub struct Timing {
     /// Traversal alone, `extend_ms` plus the traversal inside connect, in milliseconds.
     #[serde(with = "float")]
     pub trace_ms: f64,
+    /// Milliseconds of every stage that the target tells, by name, in the order of their first launch. Empty in older
+    /// records, and of programs, whose stages are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageTime>,
     /// Camera and extension rays traced.
     pub extension_rays: u64,
     /// Shadow rays traced.
@@ -296,6 +300,22 @@ impl Timing {
         self.mrays_inclusive = mega_per_second(rays, self.total_ms);
         self.mrays_exclusive = mega_per_second(rays, self.trace_ms);
         self
+    }
+
+    /// Milliseconds of every stage by name, and the rest of `total_ms`. Records without [`Timing::stages`] have the four of
+    /// path tracing.
+    pub fn by_stage(&self) -> (Vec<StageTime>, f64) {
+        if !self.stages.is_empty() {
+            let sum: f64 = self.stages.iter().map(|stage| stage.ms).sum();
+            return (self.stages.clone(), (self.total_ms - sum).max(0.0));
+        }
+        let four = [
+            (stage::GENERATE, self.generate_ms),
+            (stage::EXTEND, self.extend_ms),
+            (stage::SHADE, self.shade_ms),
+            (stage::CONNECT, self.connect_ms),
+        ];
+        (four.map(|(name, ms)| StageTime { name: name.into(), ms }).into(), self.other_ms)
     }
 
     /// Extension and shadow rays. A sum beyond 64 bits, which an altered record may ask for, stays at the greatest.

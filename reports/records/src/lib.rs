@@ -45,7 +45,7 @@ pub use kinds::{
     Bounce, Convergence, Difference, Errors, Hits, InvalidSamples, Load, Map, Noise, Note, Skip, Tests,
     Timing, mega_per_second,
 };
-pub use lockstep_core::{DeviceInfo, KernelResources, Mode, TargetId};
+pub use lockstep_core::{DeviceInfo, KernelResources, Mode, StageTime, TargetId};
 pub use log::{DroppedLine, RecordLog, Resumed, read_records};
 pub use map_files::{MapError, MapOf, write_maps};
 pub use mode::pair_mode;

@@ -211,7 +211,9 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DivergenceScope, Errors, FieldCount, Mode, QuantityDivergence, RunFault, Tests, WorstPath};
+    use crate::{
+        DivergenceScope, Errors, FieldCount, Mode, QuantityDivergence, RunFault, StageTime, Tests, WorstPath,
+    };
     use lockstep_metrics::metrics::Metrics;
 
     #[test]
@@ -256,6 +258,7 @@ mod tests {
             Difference { float: Some(Metrics::EQUAL.float), ..Default::default() }.into(),
             Convergence { errors, mode: Mode::Fast, ..Default::default() }.into(),
             Timing { extension_rays_by_bounce: vec![3, 2, 1], ..Default::default() }.into(),
+            Timing { stages: vec![StageTime { name: "merge".into(), ms: 0.5 }], ..Default::default() }.into(),
             Load { device_bytes: u64::MAX, photon_map_bytes: 7, ..Default::default() }.into(),
             Bounce { bounce: 2, ..Default::default() }.into(),
             Hits { share: 0.25, ..Default::default() }.into(),
@@ -297,6 +300,21 @@ mod tests {
             assert_eq!(Record::from_json(&record.to_json().unwrap()).unwrap(), record);
             assert!(is_known(record.kind()));
         }
+    }
+
+    #[test]
+    fn a_timing_without_a_list_of_stages_has_the_four_of_path_tracing_and_is_written_without_one() {
+        let old = r#"{"kind":"timing","generate_ms":1.0,"shade_ms":2.0,"other_ms":0.5,"total_ms":3.5}"#;
+        let Record::Timing(mut timing) = Record::from_json(old).unwrap() else { panic!() };
+        assert!(!Record::from(timing.clone()).to_json().unwrap().contains("stages"));
+        let named = |timing: &Timing| -> (Vec<(String, f64)>, f64) {
+            let (stages, other) = timing.by_stage();
+            (stages.into_iter().map(|stage| (stage.name.into_owned(), stage.ms)).collect(), other)
+        };
+        let four = [("generate", 1.0), ("extend", 0.0), ("shade", 2.0), ("connect", 0.0)];
+        assert_eq!(named(&timing), (four.map(|(name, ms)| (name.to_owned(), ms)).into(), 0.5));
+        timing.stages = vec![StageTime { name: "merge".into(), ms: 3.0 }];
+        assert_eq!(named(&timing), (vec![("merge".to_owned(), 3.0)], 0.5));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::overview;
 use super::pairs::pairs_table;
 use super::pyramids;
 use crate::format::{self, plural};
-use crate::labels::at_spp;
+use crate::labels::{at_spp, capitalised};
 use crate::plots::Plot;
 use crate::records::{Note, TargetId, TargetInfo};
 use crate::study::Study;
@@ -113,11 +113,6 @@ fn line(
             span.sentence { (sentence) }
         }
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Size and circumstances of a study in one line.

@@ -3,7 +3,9 @@
 use super::PlotError;
 use super::data::{Bar, BarPlot, Segment, spans_decades};
 use super::style::rows::{Area, Axis, BOTTOM, Drawn, LABEL, LEGEND_TOP, TOP, WIDTH};
-use super::style::{INK, MUTED, Mark, UNITS, colour, draw_svg, one_line, text, text_width, with_marks};
+use super::style::{
+    INK, MUTED, Mark, PALETTE, UNITS, colour, draw_svg, one_line, text, text_width, with_marks,
+};
 use crate::format;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
@@ -12,6 +14,10 @@ const THICK: i32 = 16;
 const THIN: i32 = 14;
 const GAP: i32 = 8;
 const GROUP_HEAD: i32 = 24;
+/// From one row of the legend to the next.
+const LEGEND_ROW: i32 = 18;
+/// Colours of stacked parts beyond those of the palette, dark and light enough for either page.
+const MORE: [RGBColor; 2] = [RGBColor(0x82, 0x50, 0xdf), RGBColor(0x9a, 0x63, 0x24)];
 /// Room for the number at the end of a bar.
 const NUMBER: i32 = 58;
 
@@ -35,7 +41,7 @@ impl Layout {
         let widest = plot.bars.iter().map(|b| text_width(&b.label, LABEL)).max().unwrap_or(0);
         let left = (widest + 12).clamp(40, WIDTH / 2);
         let height = if plot.stacked { THICK } else { THIN * plot.parts.len() as i32 };
-        let mut y = TOP;
+        let mut y = TOP + legend(plot).last().map_or(0, |(_, top)| top - LEGEND_TOP);
         let mut places = Vec::new();
         for (i, bar) in plot.bars.iter().enumerate() {
             let starts = i == 0 || plot.bars[i - 1].group != bar.group;
@@ -117,21 +123,40 @@ fn rectangles<'a>(plot: &BarPlot, bar: &'a Bar, top: i32, layout: &Layout) -> Ve
     bar.segments.iter().map(place).collect()
 }
 
+/// Left and upper edge of each part's square in the legend, in pixels. Parts that the width has no room for go on below.
+fn legend(plot: &BarPlot) -> Vec<(i32, i32)> {
+    let (mut x, mut top) = (0, LEGEND_TOP);
+    let place = |part: &String| {
+        let width = 16 + text_width(part, LABEL);
+        if x > 0 && x + width > WIDTH {
+            (x, top) = (0, top + LEGEND_ROW);
+        }
+        let place = (x, top);
+        x += width + 18;
+        place
+    };
+    plot.parts.iter().map(place).collect()
+}
+
 fn draw_legend(area: &Area, plot: &BarPlot) -> Drawn {
-    let mut x = 0;
-    for (i, part) in plot.parts.iter().enumerate() {
-        let square = [(x * UNITS, LEGEND_TOP * UNITS), ((x + 11) * UNITS, (LEGEND_TOP + 11) * UNITS)];
+    for (i, (part, (x, top))) in plot.parts.iter().zip(legend(plot)).enumerate() {
+        let square = [(x * UNITS, top * UNITS), ((x + 11) * UNITS, (top + 11) * UNITS)];
         area.draw(&Rectangle::new(square, part_colour(plot, i).filled()))?;
         let style = text(LABEL, INK, HPos::Left, VPos::Center);
-        area.draw(&Text::new(part.clone(), ((x + 16) * UNITS, LEGEND_TOP * UNITS + 22), style))?;
-        x += 16 + text_width(part, LABEL) + 18;
+        area.draw(&Text::new(part.clone(), ((x + 16) * UNITS, top * UNITS + 22), style))?;
     }
     Ok(())
 }
 
 /// Stages have a colour each, the last, what is left over, a grey one.
 fn part_colour(plot: &BarPlot, part: usize) -> RGBColor {
-    if plot.stacked && part + 1 == plot.parts.len() { MUTED } else { colour(part) }
+    if !plot.stacked {
+        return colour(part);
+    }
+    if part + 1 == plot.parts.len() {
+        return MUTED;
+    }
+    part.checked_sub(PALETTE.len()).and_then(|more| MORE.get(more)).copied().unwrap_or_else(|| colour(part))
 }
 
 fn draw_bar(
@@ -218,5 +243,32 @@ mod tests {
         assert_eq!(layout(false, [7.75, 100.0]).least, None);
         assert_eq!(layout(true, [7.75, 6071.0]).least, None);
         assert_eq!(layout(false, [0.0, 5.0]).x_of(0.0), layout(false, [0.0, 5.0]).left * UNITS);
+    }
+
+    #[test]
+    fn a_legend_that_is_too_wide_goes_on_below_and_no_two_stages_share_a_colour() {
+        let parts = [
+            "generate",
+            "extend",
+            "shade",
+            "connect",
+            "light paths",
+            "photon map",
+            "camera paths",
+            "merge",
+            "other",
+        ];
+        let (title, x_label) = ("t".to_owned(), "ms".to_owned());
+        let bars = vec![Bar { group: "s".into(), label: "t".into(), segments: Vec::new() }];
+        let parts = parts.map(str::to_owned).to_vec();
+        let plot = BarPlot { title, x_label, parts, stacked: true, bars, ends: Vec::new() };
+        let places = legend(&plot);
+        let ends = places.iter().zip(&plot.parts).map(|((x, _), part)| x + 16 + text_width(part, LABEL));
+        assert!(ends.max() <= Some(WIDTH));
+        let (_, top) = places[8];
+        assert_eq!((top, Layout::new(&plot).places[0].1), (LEGEND_TOP + LEGEND_ROW, Some(TOP + LEGEND_ROW)));
+        let colours: std::collections::HashSet<_> =
+            (0..9).map(|part| part_colour(&plot, part).rgb()).collect();
+        assert_eq!(colours.len(), 9);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::format;
 use crate::reference::SceneReference;
-use crate::stages::{StageTimes, stage_times};
+use crate::stages::{StageTimes, stage_names, stage_times};
 use crate::study::{Study, push_new};
 
 /// The meaning of a line, which decides how it looks.
@@ -262,14 +262,19 @@ pub(super) fn floor(
 /// Time in each stage, end to end, for every scene and target.
 pub(super) fn stage_plot(study: &Study) -> Option<BarPlot> {
     let times = stage_times(study);
-    let total = |t: &StageTimes| t.stages.iter().filter(|ms| ms.is_finite()).sum::<f64>();
+    let names = stage_names(&times);
+    let parts = |t: &StageTimes| -> Vec<Segment> {
+        let parts = names.iter().enumerate().filter_map(|(part, name)| Some((part, t.ms(name)?)));
+        parts.filter(|(_, ms)| ms.is_finite()).map(|(part, value)| Segment { part, value }).collect()
+    };
+    let total = |t: &StageTimes| parts(t).iter().map(|segment| segment.value).sum::<f64>();
     let totals: Vec<f64> = times.iter().map(total).collect();
     // A processor's bar beside a device's would leave nothing of the latter
     let in_shares = spans_decades(totals.iter().copied());
     let of_target = |(t, total): (&StageTimes, &f64)| {
         let unit = if in_shares { total.max(f64::MIN_POSITIVE) / 100.0 } else { 1.0 };
-        let stages = t.stages.iter().enumerate().filter(|(_, ms)| ms.is_finite());
-        bar(t, stages.map(|(part, ms)| Segment { part, value: ms / unit }).collect())
+        let in_unit = |segment: Segment| Segment { value: segment.value / unit, ..segment };
+        bar(t, parts(t).into_iter().map(in_unit).collect())
     };
     let bars: Vec<Bar> = times.iter().zip(&totals).map(of_target).collect();
     let ends = if in_shares { totals.iter().map(|&ms| duration(ms)).collect() } else { Vec::new() };
@@ -280,7 +285,7 @@ pub(super) fn stage_plot(study: &Study) -> Option<BarPlot> {
             up_to(&times)
         ),
         x_label: if in_shares { "% of the time of each target" } else { "milliseconds" }.to_owned(),
-        parts: StageTimes::NAMES.map(str::to_owned).to_vec(),
+        parts: names,
         stacked: true,
         bars,
         ends,

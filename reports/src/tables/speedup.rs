@@ -4,6 +4,7 @@ use super::{Cell, Table};
 use crate::records::{Mode, Speedup, Timing};
 use crate::stages::{StageTimes, stage_times_of};
 use crate::study::Study;
+use lockstep_core::stage;
 
 /// The speed of every fast build over that of the exact build of the same target, scene and seed, where both
 /// reached the same level.
@@ -21,7 +22,7 @@ pub fn speedups(timings: &[Timing]) -> Vec<Speedup> {
 
 fn ratio(exact: &StageTimes, fast: &StageTimes) -> Speedup {
     let over = |exact: f64, fast: f64| if fast > 0.0 { exact / fast } else { f64::NAN };
-    let stage = |i: usize| over(exact.stages[i], fast.stages[i]);
+    let ratio_of = |name: &str| over(exact.ms(name).unwrap_or(0.0), fast.ms(name).unwrap_or(0.0));
     Speedup {
         scene: fast.scene.clone(),
         target: fast.target.clone(),
@@ -29,10 +30,10 @@ fn ratio(exact: &StageTimes, fast: &StageTimes) -> Speedup {
         spp: fast.spp,
         seed: fast.seed,
         repeats: fast.repeats.min(exact.repeats) as u32,
-        generate: stage(0),
-        extend: stage(1),
-        shade: stage(2),
-        connect: stage(3),
+        generate: ratio_of(stage::GENERATE),
+        extend: ratio_of(stage::EXTEND),
+        shade: ratio_of(stage::SHADE),
+        connect: ratio_of(stage::CONNECT),
         trace: over(exact.trace_ms, fast.trace_ms),
         total: over(exact.total_ms, fast.total_ms),
         mode: Mode::Fast,
