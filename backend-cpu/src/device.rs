@@ -1,6 +1,6 @@
 //! The CPU as a device: its name, clock and hardware threads.
 
-use lockstep_core::{DeviceInfo, Error, OpenOptions, Result};
+use lockstep_core::{DeviceInfo, Error, OpenOptions, Result, TargetId};
 
 /// Describes the CPU as the device of a target; `driver` names the intersector and its version.
 pub(crate) fn describe(target: &str, threads: usize, driver: String, exact: bool) -> DeviceInfo {
@@ -34,9 +34,9 @@ pub(crate) fn threads(options: &OpenOptions) -> usize {
 ///
 /// # Errors
 /// [`Error::Device`] when the system refuses them.
-pub(crate) fn start_threads(target: &str, threads: usize) -> Result<rayon::ThreadPool> {
+pub(crate) fn start_threads(target: &TargetId, threads: usize) -> Result<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| Error::Device {
-        actor: target.into(),
+        actor: target.to_string(),
         action: format!("starting {threads} threads"),
         reason: e.to_string(),
     })

@@ -154,7 +154,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
         settings.validate()?;
         settings.check_scene(scene)?;
         if settings.mode == Mode::Fast {
-            return Err(Error::Unsupported { actor: self.info.target.clone(), what: "fast mode".into() });
+            return Err(Error::Unsupported { actor: self.info.target.to_string(), what: "fast mode".into() });
         }
         check_photons(settings)?;
         self.loaded = None;
@@ -194,7 +194,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
 
     fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
         if !I::RENDERS {
-            return Err(Error::Unsupported { actor: self.info.target.clone(), what: "rendering".into() });
+            return Err(Error::Unsupported { actor: self.info.target.to_string(), what: "rendering".into() });
         }
         let loaded = self.loaded.as_mut().ok_or_else(nothing_loaded)?;
         let Loaded {
@@ -299,7 +299,7 @@ impl<I: Intersector + Send> Renderer for CpuRenderer<I> {
             || (merges == MergeSums::Floats && loaded.merges.is_none())
             || (layers == LayerSampling::Tree && !loaded.may_turn_to_tree());
         if *config != known || tile == Some(0) || lacking {
-            let (actor, what) = (self.info.target.clone(), format!("the kernel configuration {config}"));
+            let (actor, what) = (self.info.target.to_string(), format!("the kernel configuration {config}"));
             return Err(Error::Unsupported { actor, what });
         }
         let Settings { width, height, .. } = loaded.settings;

@@ -65,7 +65,7 @@ pub fn technique_films(
     let what = || format!("{} films of {}x{} pixels", 2 * all.len(), settings.width, settings.height);
     memory::check(what, bytes)?;
 
-    let pool = device::start_threads(BVH_TARGET, device::threads(options))?;
+    let pool = device::start_threads(&BVH_TARGET.into(), device::threads(options))?;
     let cache = BvhCache::new(options.bvh_cache.clone());
     let Built { intersector, .. } = pool.install(|| BuiltIn::build(scene, &cache))?;
     let sums = || (SplatFilm::new(pixels as usize), SplatFilm::new(pixels as usize));

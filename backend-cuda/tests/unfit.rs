@@ -103,7 +103,7 @@ fn devices_with_a_compiler(compiler: &nvrtc::Compiler) {
         Cuda.targets().remove(1).state
     };
     let info = known(newest).unwrap();
-    assert_eq!((info.target.as_str(), info.device.as_str()), ("cuda@1", "Fake 41"));
+    assert_eq!((info.target.to_string().as_str(), info.device.as_str()), ("cuda@1", "Fake 41"));
     assert_eq!((info.backend.as_str(), info.compute_units, info.exact), ("cuda", 132, true));
     assert!(info.compiler.ends_with(&format!("for sm_{newest}")), "{}", info.compiler);
     assert!(known(newest + 10).unwrap().compiler.ends_with(&format!("for compute_{newest}")));
@@ -120,7 +120,7 @@ fn devices_with_a_compiler(compiler: &nvrtc::Compiler) {
     refuses(Cuda.open("cuda", &OpenOptions::default()).map(drop));
     let fast = OpenOptions { mode: Mode::Fast, ..OpenOptions::default() };
     let mut renderer = Cuda.open("cuda", &fast).unwrap();
-    assert_eq!(renderer.device().target, "cuda@0");
+    assert_eq!(renderer.device().target, "cuda@0".into());
     let settings = Settings { mode: Mode::Fast, ..Settings::default() };
     refuses(renderer.load(&scenes::everything().unwrap(), &settings).map(drop));
     assert!(matches!(Cuda.open("cuda@7", &OpenOptions::default()), Err(Error::Unavailable { .. })));

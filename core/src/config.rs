@@ -21,16 +21,16 @@ pub struct KernelConfig {
     pub group: Option<u32>,
     /// Traversal order of pixels and rays.
     pub order: Order,
-    /// Upper limit of samples in flight per pixel; as many as the target has room for when `None`.
+    /// Upper limit of samples in flight per pixel; the most that the target has room for when `None`.
     pub samples: Option<u32>,
     /// Side of a tile in pixels on targets that render tiles; the target's own when `None`.
     pub tile: Option<u32>,
     /// Ray packets or single rays, on targets that can trace packets.
     pub rays: Rays,
-    /// The sum over photons, of integrators that merge.
+    /// Number type of the sum over the photons that merge with a vertex, of integrators that merge.
     pub merges: MergeSums,
-    /// One lobe of layers where the settings take all together, on scenes with layers. Its film is that of
-    /// [`LayerSampling::Tree`] in the settings.
+    /// Layer sampling on scenes with layers: [`LayerSampling::Tree`] picks one lobe where the settings take all together.
+    /// Its film is that of [`LayerSampling::Tree`] in the settings.
     pub layers: LayerSampling,
 }
 
@@ -57,8 +57,8 @@ pub enum Scheduling {
     /// One work-item per ray on a GPU, where each waits for its neighbours; on a CPU the same as
     /// [`Scheduling::Default`].
     OneThreadPerRay,
-    /// Persistent threads: as many work-groups as are resident, each fetching rays from a counter until none
-    /// is left.
+    /// Persistent threads: the work-groups that the device holds at once, each fetching rays from a counter until none is
+    /// left.
     PersistentThreads,
 }
 
@@ -85,7 +85,7 @@ pub enum Rays {
     Single,
 }
 
-/// The sum over the photons that merge with one vertex.
+/// Number type of the sum over the photons that merge with one vertex.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MergeSums {
     /// A sum of integers, whatever the order of photons ([`crate::splat::MergeSum`]).
@@ -102,7 +102,7 @@ impl KernelConfig {
         Self { mode, ..Self::default() }
     }
 
-    /// Whether an exact target leaves the default's film to the bit.
+    /// Whether an exact target renders, to the bit, the film of the default configuration.
     pub fn keeps_film(&self) -> bool {
         self.mode == Mode::Exact && self.merges == MergeSums::Integers && self.layers.is_default()
     }

@@ -1,13 +1,14 @@
 //! The description of a target's device.
 
+use crate::target_id::TargetId;
 use serde::{Deserialize, Serialize};
 
 /// A target's device, driver, compiler and flags: enough to repeat a measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DeviceInfo {
-    /// The target's name on the command line, such as `cpu-bvh` or `cuda@0`.
-    pub target: String,
+    /// The target, such as `cpu-bvh` or `cuda@0`.
+    pub target: TargetId,
     /// The backend: `cpu`, `opencl`, `cuda`.
     pub backend: String,
     /// The device's marketing name.

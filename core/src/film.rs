@@ -51,7 +51,7 @@ impl InvalidSamples {
         *self == Self::default()
     }
 
-    /// Adds another count, as far as numbers go: reports of workers and files may hold any.
+    /// Adds another count; sums stay at the largest number, since reports of workers and files may hold any.
     pub fn merge(&mut self, other: &Self) {
         self.non_finite = self.non_finite.saturating_add(other.non_finite);
         self.negative = self.negative.saturating_add(other.negative);

@@ -18,10 +18,10 @@ impl MergeRadius {
     /// 0.3 %, as in SmallVCM.
     pub const DEFAULT: Self = Self { millionths: 3000 };
 
-    /// The radius of the bounding sphere.
+    /// Largest share in millionths: the radius of the bounding sphere.
     pub const LARGEST: u32 = 1_000_000;
 
-    /// A share in millionths.
+    /// A merge radius from its share of the bounding sphere's radius in millionths.
     ///
     /// # Errors
     /// [`Error::Contract`] unless it is 1 to [`Self::LARGEST`].
@@ -38,7 +38,7 @@ impl MergeRadius {
         })
     }
 
-    /// The share.
+    /// The merge radius as a share of the bounding sphere's radius, above 0 and at most 1.
     pub fn share(self) -> f64 {
         f64::from(self.millionths) * 1e-6
     }

@@ -31,7 +31,7 @@ pub struct Merging {
     pub reach: f32,
     /// One over the area of the circle of merges and the number of light sub-paths.
     pub normalization: f32,
-    /// Densities that weights need.
+    /// Densities of merges over those of connections, for the weights.
     pub ratios: MergeRatios,
     /// Number of buckets, a power of two, less one.
     pub bucket_mask: u32,
@@ -42,7 +42,7 @@ pub struct Merging {
     pub reserved: u32,
 }
 
-/// Densities of merges over those of connections, from which weights tell which techniques there are.
+/// Densities of merges over those of connections and their inverse; zero marks a technique that the integrator lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct MergeRatios {
@@ -54,7 +54,7 @@ pub struct MergeRatios {
     pub connect: f32,
 }
 
-/// Cells along an axis; positions beyond are in the last.
+/// Coordinate of the last cell along an axis, which also takes the positions beyond it.
 pub const MAX_CELL: f32 = 1_048_575.0;
 
 /// Buckets of a photon map at most, so that a scan of them stays short.
@@ -82,7 +82,7 @@ impl Merging {
         [limit(at.x), limit(at.y), limit(at.z)]
     }
 
-    /// The first and the last cell of those that vertices lie in which merge with one at `p`.
+    /// First and last cell of the range to search for vertices that merge with one at `p`.
     #[inline(always)]
     pub fn cells_around(&self, p: Vec3) -> [[u32; 3]; 2] {
         let reach = vec3(self.reach, self.reach, self.reach);

@@ -139,7 +139,7 @@ pub trait Renderer {
 
     /// The [`Error::Unsupported`] of this target for a request.
     fn unsupported(&self, what: &str) -> Error {
-        Error::Unsupported { actor: self.device().target.clone(), what: what.into() }
+        Error::Unsupported { actor: self.device().target.to_string(), what: what.into() }
     }
 }
 

@@ -196,7 +196,7 @@ pub struct Settings {
     pub bounces: u32,
     /// Selects the random numbers. Studies that share a seed share every draw.
     pub seed: u32,
-    /// Where the random numbers come from.
+    /// The sampler that makes the random numbers.
     #[serde(default, skip_serializing_if = "Sampler::is_default")]
     pub sampler: Sampler,
     /// How a path scatters on surfaces with layers; [`Integrator::Path`] alone knows another way than the default.

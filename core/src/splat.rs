@@ -36,16 +36,15 @@ pub const MERGE_EXTRA_BITS: u32 = MERGE_FRACTION_BITS - FRACTION_BITS;
 /// `2^MERGE_FRACTION_BITS` as the factor from radiance to the units of a [`MergeSum`]; a power of two, so the
 /// product is exact.
 pub const MERGE_UNITS_PER_RADIANCE: f32 = 1_099_511_627_776.0;
-/// The logarithm of [`MAX_SPLAT_RADIANCE`] in the units of a [`MergeSum`]. Twice as much is far below the
-/// largest integer.
+/// Binary logarithm of [`MAX_SPLAT_RADIANCE`] in the units of a [`MergeSum`]. Twice as much is far below the largest
+/// integer.
 pub const MAX_MERGE_SUM_BITS: u32 = 20 + MERGE_FRACTION_BITS;
 const MAX_MERGE_SUM: i64 = 1 << MAX_MERGE_SUM_BITS;
 /// The mark of merges in a [`Technique`], in place of its number of light vertices: all merges with a vertex of a camera
 /// sub-path, whatever the lengths of the photons' sub-paths.
 pub const MERGED: u32 = STRIDE - 1;
 
-/// Techniques of one number of light vertices in [`Technique::index`]: more than camera vertices at the most
-/// bounces.
+/// Factor of the number of light vertices in [`Technique::index`]: above the largest number of camera vertices.
 pub const STRIDE: u32 = 512;
 
 /// How a full path was sampled (Veach 1997): by a light sub-path and a camera sub-path and one connection.
@@ -59,7 +58,7 @@ pub struct Technique {
 }
 
 impl Technique {
-    /// A number of its own among all techniques.
+    /// An index of the technique, unique among all: `light * STRIDE + camera`.
     #[inline(always)]
     pub const fn index(self) -> u32 {
         self.light * STRIDE + self.camera

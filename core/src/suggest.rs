@@ -9,7 +9,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     ranked.filter(|(d, _)| *d <= limit).min_by_key(|(d, _)| *d).map(|(_, candidate)| candidate)
 }
 
-/// Names for an error, as far as it has room; `none` without any.
+/// A list of names for an error message: the first 30 and the number of the rest; `none` for no names.
 pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     let skipped = quoted.len().saturating_sub(MAX_LISTED);

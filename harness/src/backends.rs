@@ -51,7 +51,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The error where it is needed and absent.
+    /// The failure of a command that needs the target, where the target is absent; `None` where it is present.
     pub(crate) fn absent(&self) -> Option<Failure> {
         self.state.as_ref().err().map(|unavailable| Failure::absent(&self.id, unavailable))
     }
@@ -61,7 +61,7 @@ impl Target {
         self.state.as_ref().is_ok_and(|info| info.exact)
     }
 
-    /// Opens it.
+    /// Opens the target for rendering.
     ///
     /// # Errors
     /// [`Failure::TargetAbsent`] when it is not here, [`Failure::Core`] when its device refuses.
@@ -102,7 +102,7 @@ impl Target {
         self.backend.modes().contains(&mode).then_some(other)
     }
 
-    /// The target by each integrator and by each way of sampling layers; by its own where there are none.
+    /// The target once for each integrator and way of sampling layers; with its own where a list is empty.
     pub(crate) fn by_each(&self, integrators: &[Integrator], layers: &[LayerSampling]) -> Vec<Self> {
         let mut ids = match integrators {
             [] => vec![self.id.clone()],

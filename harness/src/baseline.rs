@@ -88,7 +88,7 @@ fn keep_in(data: &Path, study: &Path, name: &BaselineName) -> Result<(), Failure
     Ok(())
 }
 
-/// A study against an earlier one.
+/// Compares a study with an earlier one.
 ///
 /// # Errors
 /// [`Failure::Missing`] where they rendered other images.
@@ -114,7 +114,7 @@ pub(crate) fn to_json(diff: &StudyDiff, limit: SlowerArgs) -> Value {
     json!({ "headline": diff.headline(), "slower": slower, "undecided": diff.undecided(), "diff": diff })
 }
 
-/// How a command ends that compared two studies. What fails is said.
+/// Exit code of a command that compared two studies. What fails is said.
 pub(crate) fn exit(diff: &StudyDiff, limit: SlowerArgs) -> Exit {
     let Some(share) = limit.fail_slower else { return Exit::Fine };
     let (slower, undecided) = (diff.slower_by(share.0), diff.undecided());

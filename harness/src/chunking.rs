@@ -23,7 +23,7 @@ const GROUP_SECONDS: f64 = 60.0;
 pub(crate) enum Pass {
     /// All samples are in the film.
     Done(PassReport),
-    /// The film holds some of them.
+    /// The user stopped the pass, and the film holds some of its samples.
     Stopped,
 }
 

@@ -443,7 +443,7 @@ impl RenderArgs {
 pub(crate) struct SampleRange {
     /// The first sample index.
     pub(crate) start: u32,
-    /// One past the last.
+    /// One past the last sample index.
     pub(crate) end: u32,
 }
 

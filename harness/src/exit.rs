@@ -88,16 +88,16 @@ pub(crate) enum Failure {
     /// Partial films that cannot be added.
     #[error(transparent)]
     Merge(#[from] MergeError),
-    /// A scene or a renderer.
+    /// A scene or a renderer failed.
     #[error(transparent)]
     Core(#[from] lockstep_core::Error),
-    /// Records or an environment.
+    /// Records or an environment could not be read or written.
     #[error(transparent)]
     Records(#[from] RecordError),
-    /// A study folder.
+    /// A study folder could not be read.
     #[error(transparent)]
     Study(#[from] StudyError),
-    /// A report.
+    /// A report could not be made.
     #[error(transparent)]
     Report(#[from] ReportError),
     /// An image that cannot be read.
@@ -115,16 +115,16 @@ pub(crate) enum Failure {
     /// Sources that cannot be read.
     #[error(transparent)]
     Sources(#[from] SourceError),
-    /// A set-up.
+    /// A run-time library could not be fetched.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// A file of external targets.
+    /// A file of external targets cannot be used.
     #[error(transparent)]
     Targets(#[from] TargetsError),
-    /// A file of other tracers' rates.
+    /// A file of other tracers' rates cannot be used.
     #[error(transparent)]
     Rates(#[from] RatesError),
-    /// A run of an external program.
+    /// A run of an external program left no image.
     #[error("{}", .0.sentence())]
     Program(Box<RunFailure>),
 }

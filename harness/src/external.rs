@@ -79,7 +79,7 @@ impl Declared {
 /// The programs that files declare.
 #[derive(Debug, Default)]
 pub(crate) struct Externals {
-    /// In the order of the files, and within a file in its order.
+    /// The programs, in the order of the files and, within a file, in its order.
     pub(crate) all: Vec<External>,
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The record of their comparison. Images alone are compared, so identical means that every value is.
+    /// The record of the two images' comparison. Images alone are compared, so identical means that every value is.
     pub(crate) fn difference(&self, metrics: &Metrics) -> Difference {
         let identical = metrics.pixels_differing == 0;
         Difference::new(

@@ -2,7 +2,7 @@
 
 use console::{Style, Term};
 
-/// How words are set that say whether something is as it should be.
+/// A function that styles a text by whether it says something good.
 pub(crate) type Grading = fn(is_good: bool, text: &str) -> String;
 
 /// Green or red on a terminal, unless `NO_COLOR` is set or `CLICOLOR` is 0; everywhere where `CLICOLOR_FORCE` is set.

@@ -116,7 +116,7 @@ fn info(name: &str, targets: &[Target]) -> DeviceInfo {
         texts.join(" + ")
     };
     DeviceInfo {
-        target: name.to_owned(),
+        target: name.into(),
         backend: NAME.into(),
         device: of_all(|info| &info.device),
         driver: of_all(|info| &info.driver),

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
     finish(args, stopped)
 }
 
-/// Every scene on every target, until all are done or the user stops.
+/// Tunes every scene on every target, until all are done or the user stops.
 ///
 /// # Errors
 /// [`Failure`] of renderers and files.

@@ -200,7 +200,7 @@ fn points(study: &Study, e: &EqualTime, by: Integrator) -> Vec<(u32, f64)> {
     chosen.into_iter().map(|(_, spp, mse)| (spp, mse)).collect()
 }
 
-/// A sentence for each scene and time after which errors of some targets are mostly the reference's own.
+/// Sentences about the scenes and times at which most of some targets' squared error is noise of the reference itself.
 pub fn reference_sentences(study: &Study) -> Vec<String> {
     let mut points = Vec::new();
     study.equal_times.iter().for_each(|e| push_new(&mut points, (e.scene.as_str(), e.seconds)));

@@ -55,7 +55,7 @@ pub enum ReportError {
     /// A table could not be encoded.
     #[error("cannot encode {}: {message}", path.display())]
     Encode {
-        /// The file it was meant for.
+        /// The file that the table was to be written to.
         path: PathBuf,
         /// The encoder's error.
         message: String,

@@ -16,7 +16,7 @@ pub struct Tuned {
     pub target: TargetId,
     /// The configuration's label.
     pub configuration: String,
-    /// Structure and threads.
+    /// The part of the configuration's label that names structure and scheduling, such as `megakernel/persistent`.
     pub scheduling: String,
     /// Work-items of a work-group, where there are any.
     pub group: Option<u32>,
@@ -34,7 +34,8 @@ pub struct Tuned {
     pub total: Option<MedianInterval>,
     /// Time over the default's, round by round; nothing for the default itself, and where rounds are too few.
     pub ratio: Option<MedianInterval>,
-    /// Faster, slower or the same; nothing where there is none, and for the floor.
+    /// Whether the configuration is faster than the default, slower or the same; nothing where there is no ratio, and for
+    /// the A/A control.
     pub change: Option<Change>,
     /// Whether the configuration is the fastest of the target's exact ones on the scene; the default where none is
     /// faster.
@@ -47,7 +48,7 @@ pub struct Tuned {
     pub measures_only: bool,
     /// The reason why the configuration was refused; empty where it ran.
     pub refused: String,
-    /// The arithmetic.
+    /// The kernels' arithmetic: exact or fast.
     pub mode: Mode,
 }
 

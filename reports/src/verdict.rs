@@ -21,7 +21,7 @@ pub struct PairVerdict {
     pub points: usize,
     /// Number of comparisons that found the films equal to the bit.
     pub identical: usize,
-    /// The first comparison, by scene and level, that did not.
+    /// The first comparison, by scene and level, that found the films different.
     pub first_difference: Option<Difference>,
     /// The comparison with the most differing pixels.
     pub worst: Option<Difference>,
@@ -98,7 +98,7 @@ impl PairVerdict {
     }
 }
 
-/// One line below the headline.
+/// One line of a study's verdict: about a group of identical targets, or about two groups that differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerdictLine {
     /// Whether the targets' films are identical.
@@ -109,11 +109,11 @@ pub struct VerdictLine {
     pub promised: bool,
     /// The worst verdict on their comparisons; empty where none has one.
     pub verdict: String,
-    /// The targets that it is about.
+    /// The targets that the line is about.
     pub subject: String,
     /// The targets on each side of the comparison; equal sides for a group of identical targets.
     pub sides: [Vec<TargetId>; 2],
-    /// The finding about them, in a sentence.
+    /// The finding about the line's targets, in a sentence.
     pub sentence: String,
 }
 

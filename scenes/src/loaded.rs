@@ -30,16 +30,16 @@ pub struct LoadOptions {
     pub allow_outside: bool,
     /// Upper bounds on file, image and geometry sizes.
     pub limits: Limits,
-    /// Told how many triangles displacement is going to make, and has made; nobody when absent.
+    /// Receiver of the numbers of triangles that displacement is going to make and has made; none when absent.
     pub notice: Option<Notice>,
 }
 
-/// Look and moment of a glTF file, which it leaves open.
+/// Choices that a glTF file leaves open: material variant, animation and time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choices {
     /// The variant of `KHR_materials_variants`, by name; the file's own materials when absent.
     pub variant: Option<String>,
-    /// The animation, by name or index; as many as get along when absent.
+    /// The animation, by name or index; when absent, all that can play together.
     pub animation: Option<String>,
     /// The time of the animations in seconds; 0 when absent.
     pub at: Option<f32>,
@@ -70,7 +70,7 @@ impl LoadOptions {
 /// A loaded scene with the warnings of its loader.
 #[derive(Clone, Debug)]
 pub struct LoadedScene {
-    /// Ready to be rendered.
+    /// The scene, ready to be rendered.
     pub scene: Scene,
     /// Everything ignored, replaced or guessed, in the order of discovery.
     pub warnings: Vec<Warning>,

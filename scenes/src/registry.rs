@@ -15,7 +15,7 @@ use std::path::Path;
 pub struct Builtin {
     /// The name, as `SCENE` on the command line.
     pub name: &'static str,
-    /// One line about it.
+    /// One-line description of the scene.
     pub description: &'static str,
     /// Parameters that may follow a colon, for people; empty when there are none.
     pub parameters: &'static str,

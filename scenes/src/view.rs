@@ -20,7 +20,7 @@ pub struct View {
     pub environment: Option<EnvironmentOverride>,
 }
 
-/// An environment light.
+/// An environment light in place of the scene's own.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EnvironmentOverride {
     /// Radiance that is the same in all directions.

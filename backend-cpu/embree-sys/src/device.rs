@@ -56,8 +56,8 @@ named_numbers! {
 pub type RTCErrorFunction =
     Option<unsafe extern "C" fn(userPtr: *mut c_void, code: RTCError, str: *const c_char)>;
 
-/// Told of every allocation (positive) and release (negative), in bytes, before (`post` false) and
-/// after it; answering `false` to an announced allocation cancels the build. Called from any thread.
+/// Callback that is told of every allocation (positive) and release (negative), in bytes, before (`post` false) and after
+/// it; answering `false` to an announced allocation cancels the build. Called from any thread.
 pub type RTCMemoryMonitorFunction =
     Option<unsafe extern "C" fn(ptr: *mut c_void, bytes: isize, post: bool) -> bool>;
 
@@ -79,14 +79,14 @@ embree_functions! {
     /// A property's value.
     fn rtcGetDeviceProperty(device: RTCDevice, property: RTCDeviceProperty) -> isize = 0;
 
-    /// The first error of the calling thread since the last question, and forgets it; for a null
-    /// device, errors of device creation.
+    /// Returns and forgets the first error of the calling thread since the last call; for a null device, errors of device
+    /// creation.
     fn rtcGetDeviceError(device: RTCDevice) -> RTCError = RTCError::INVALID_OPERATION;
 
     /// Registers the receiver of error messages.
     fn rtcSetDeviceErrorFunction(device: RTCDevice, error: RTCErrorFunction, userPtr: *mut c_void) = ();
 
-    /// Registers the watcher of memory use.
+    /// Registers the callback that is told of memory use.
     fn rtcSetDeviceMemoryMonitorFunction(
         device: RTCDevice,
         memoryMonitor: RTCMemoryMonitorFunction,

@@ -50,13 +50,13 @@ named_numbers! {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RTCBoundsFunctionArguments {
-    /// The pointer given at registration.
+    /// The geometry's user data.
     pub geometryUserPtr: *mut c_void,
-    /// The primitive.
+    /// Index of the primitive within its geometry.
     pub primID: c_uint,
-    /// The time step.
+    /// Index of the time step whose bounds are asked for.
     pub timeStep: c_uint,
-    /// Where the box goes.
+    /// Receives the bounding box of the primitive.
     pub bounds_o: *mut RTCBounds,
 }
 
@@ -71,7 +71,7 @@ pub struct RTCIntersectFunctionNArguments {
     pub valid: *mut c_int,
     /// The geometry's user data.
     pub geometryUserPtr: *mut c_void,
-    /// The primitive.
+    /// Index of the primitive within its geometry.
     pub primID: c_uint,
     /// The query's context.
     pub context: *mut RTCRayQueryContext,
@@ -79,7 +79,7 @@ pub struct RTCIntersectFunctionNArguments {
     pub rayhit: *mut RTCRayHitN,
     /// Number of rays.
     pub N: c_uint,
-    /// The geometry.
+    /// ID of the geometry within its scene.
     pub geomID: c_uint,
 }
 
@@ -95,7 +95,7 @@ pub struct RTCOccludedFunctionNArguments {
     pub valid: *mut c_int,
     /// The geometry's user data.
     pub geometryUserPtr: *mut c_void,
-    /// The primitive.
+    /// Index of the primitive within its geometry.
     pub primID: c_uint,
     /// The query's context.
     pub context: *mut RTCRayQueryContext,
@@ -103,7 +103,7 @@ pub struct RTCOccludedFunctionNArguments {
     pub ray: *mut RTCRayN,
     /// Number of rays.
     pub N: c_uint,
-    /// The geometry.
+    /// ID of the geometry within its scene.
     pub geomID: c_uint,
 }
 

@@ -21,7 +21,7 @@ static LOADING: Mutex<()> = Mutex::new(());
 pub struct Loaded {
     /// The path of the library, or the bare name that opened it where the system tells no path.
     pub path: PathBuf,
-    /// The release.
+    /// The release of Embree.
     pub version: Version,
 }
 

@@ -8,11 +8,11 @@ use crate::RTCError;
 /// A release of Embree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// The 4 of 4.3.1.
+    /// Major version: the 4 of 4.3.1.
     pub major: u32,
-    /// The 3 of 4.3.1.
+    /// Minor version: the 3 of 4.3.1.
     pub minor: u32,
-    /// The 1 of 4.3.1.
+    /// Patch version: the 1 of 4.3.1.
     pub patch: u32,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for Attempt {
 /// Why Embree could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// Nothing that could be opened.
+    /// No library could be opened.
     #[error("Embree 4 could not be opened; tried {}", join(attempts))]
     NotFound {
         /// The paths that were tried, in order.
@@ -49,15 +49,15 @@ pub enum LoadError {
     /// The file opened, but is not Embree 4 or lacks part of it.
     #[error("{} has no function `{symbol}`: it is not a complete Embree 4; install release 4.0 or later", path.display())]
     MissingFunction {
-        /// The library.
+        /// Path of the library.
         path: PathBuf,
-        /// The function.
+        /// Name of the missing function.
         symbol: String,
     },
     /// The library cannot make a device here.
     #[error("Embree at {} could not make a device: {error}", path.display())]
     NoDevice {
-        /// The library.
+        /// Path of the library.
         path: PathBuf,
         /// Embree's error.
         error: RTCError,
@@ -65,9 +65,9 @@ pub enum LoadError {
     /// The library is of another major release.
     #[error("{} is Embree {version}; release 4 is needed", path.display())]
     WrongVersion {
-        /// The library.
+        /// Path of the library.
         path: PathBuf,
-        /// The release.
+        /// The release of the library.
         version: Version,
     },
     /// The library's structures are not laid out as the bindings' are.
@@ -76,11 +76,11 @@ pub enum LoadError {
          RTC_MAX_INSTANCE_LEVEL_COUNT 1, the default", path.display()
     )]
     WrongLayout {
-        /// The library.
+        /// Path of the library.
         path: PathBuf,
-        /// The release.
+        /// The release of the library.
         version: Version,
-        /// The finding of a trial ray.
+        /// Difference between the hit of a trial ray and the expected one.
         detail: String,
     },
 }

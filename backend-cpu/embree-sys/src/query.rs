@@ -40,8 +40,8 @@ named_bits! {
     }
 }
 
-/// The instance that a query is in, handed to callbacks. A caller may put it at the head of a larger
-/// structure of its own and reach that from the callback.
+/// Context of a ray query, handed to callbacks: the instance that the query is in. A caller may put it at the head of a
+/// larger structure of its own and reach that from the callback.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RTCRayQueryContext {
@@ -85,7 +85,7 @@ pub type RTCFilterFunctionN = Option<unsafe extern "C" fn(args: *const RTCFilter
 pub struct RTCIntersectArguments {
     /// Coherence and filter options.
     pub flags: RTCRayQueryFlags,
-    /// Features that may be met.
+    /// Features that the query may meet.
     pub feature_mask: RTCFeatureFlags,
     /// The context, or null for the library's own.
     pub context: *mut RTCRayQueryContext,
@@ -93,7 +93,7 @@ pub struct RTCIntersectArguments {
     pub filter: RTCFilterFunctionN,
     /// The query's callback for user geometries.
     pub intersect: RTCIntersectFunctionN,
-    /// Read only by libraries built with the minimal width of curves.
+    /// Factor on distance for the minimal width of curves, read only by libraries built with that option.
     pub minWidthDistanceFactor: f32,
 }
 
@@ -117,7 +117,7 @@ impl Default for RTCIntersectArguments {
 pub struct RTCOccludedArguments {
     /// Coherence and filter options.
     pub flags: RTCRayQueryFlags,
-    /// Features that may be met.
+    /// Features that the query may meet.
     pub feature_mask: RTCFeatureFlags,
     /// The context, or null for the library's own.
     pub context: *mut RTCRayQueryContext,
@@ -125,7 +125,7 @@ pub struct RTCOccludedArguments {
     pub filter: RTCFilterFunctionN,
     /// The query's callback for user geometries.
     pub occluded: RTCOccludedFunctionN,
-    /// Read only by libraries built with the minimal width of curves.
+    /// Factor on distance for the minimal width of curves, read only by libraries built with that option.
     pub minWidthDistanceFactor: f32,
 }
 
@@ -186,7 +186,7 @@ embree_functions! {
     /// Asks whether anything is between a ray's ends; if so its `tfar` becomes minus infinity.
     fn rtcOccluded1(scene: RTCScene, ray: *mut RTCRay, args: *mut RTCOccludedArguments) = ();
 
-    /// Asks for 8 rays at once, as [`rtcIntersect8`] does.
+    /// Tests a packet of 8 rays for occlusion, with `valid` as in [`rtcIntersect8`].
     fn rtcOccluded8(
         valid: *const c_int,
         scene: RTCScene,
@@ -194,7 +194,7 @@ embree_functions! {
         args: *mut RTCOccludedArguments,
     ) = ();
 
-    /// Asks for 16 rays at once, as [`rtcIntersect16`] does.
+    /// Tests a packet of 16 rays for occlusion, with `valid` as in [`rtcIntersect16`].
     fn rtcOccluded16(
         valid: *const c_int,
         scene: RTCScene,

@@ -133,13 +133,13 @@ pub struct RTCRayNt<const N: usize> {
     pub dir_y: [f32; N],
     /// Directions' z.
     pub dir_z: [f32; N],
-    /// Times.
+    /// Times for motion blur, in 0..=1.
     pub time: [f32; N],
     /// Far ends, set as in [`RTCRay::tfar`].
     pub tfar: [f32; N],
-    /// Masks.
+    /// Masks of the rays, as in [`RTCRay::mask`].
     pub mask: [u32; N],
-    /// The caller's numbers.
+    /// The caller's numbers for the rays.
     pub id: [u32; N],
     /// Must be 0.
     pub flags: [u32; N],
@@ -181,11 +181,11 @@ pub struct RTCHitNt<const N: usize> {
     pub v: [f32; N],
     /// The primitives.
     pub primID: [u32; N],
-    /// The geometries.
+    /// The geometries, [`RTC_INVALID_GEOMETRY_ID`] where there is no hit.
     pub geomID: [u32; N],
-    /// The instances.
+    /// The instances, [`RTC_INVALID_GEOMETRY_ID`] where the hit is in the top-level scene.
     pub instID: [[u32; N]; 1],
-    /// The elements of instance arrays; Embree before 4.3 leaves it alone.
+    /// The elements of instance arrays; Embree before 4.3 leaves them alone.
     pub instPrimID: [[u32; N]; 1],
 }
 

@@ -32,7 +32,7 @@ named_bits! {
     }
 }
 
-/// Told of a build's progress in 0..=1; answering `false` cancels the build. Called from any thread.
+/// Callback that is told of a build's progress in 0..=1; answering `false` cancels the build. Called from any thread.
 pub type RTCProgressMonitorFunction = Option<unsafe extern "C" fn(ptr: *mut c_void, n: f64) -> bool>;
 
 embree_functions! {
@@ -63,7 +63,7 @@ embree_functions! {
     /// Builds the BVH with the help of every thread that calls this.
     fn rtcJoinCommitScene(scene: RTCScene) = ();
 
-    /// Registers the watcher of builds.
+    /// Registers the callback that is told of the progress of builds.
     fn rtcSetSceneProgressMonitorFunction(
         scene: RTCScene,
         progress: RTCProgressMonitorFunction,
@@ -76,7 +76,7 @@ embree_functions! {
     /// Sets the flags, before the commit.
     fn rtcSetSceneFlags(scene: RTCScene, flags: RTCSceneFlags) = ();
 
-    /// The flags.
+    /// The flags of a scene.
     fn rtcGetSceneFlags(scene: RTCScene) -> RTCSceneFlags = RTCSceneFlags::NONE;
 
     /// The box around a committed scene.

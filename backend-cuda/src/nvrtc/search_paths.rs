@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The environment variable that names NVRTC's library or its folder.
 pub const VARIABLE: &str = "LOCKSTEP_NVRTC";
 
-/// The folder under the data folder into which `lockstep setup nvrtc` puts it.
+/// The folder under the data folder into which `lockstep setup nvrtc` puts NVRTC.
 pub const INSTALLED_AS: &str = "nvrtc-12.9.86";
 
 /// The library's names where the system's loader finds it, the newest first.

@@ -71,7 +71,7 @@ impl LeafPrimitive {
         whole.clipped(&[lo, hi].map(point))
     }
 
-    /// The record of a split reference to the same triangle.
+    /// The record of a split reference to the triangle of this record.
     #[inline]
     pub fn clipped(self, clip: ClipBox) -> Self {
         let alpha = self.flags & Self::ALPHA;

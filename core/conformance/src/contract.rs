@@ -17,7 +17,7 @@ pub(crate) fn names_its_device(subject: &Subject<'_>) -> Checked {
     let renderer = subject.open()?;
     let device = renderer.device();
     assert!(
-        !device.target.is_empty() && !device.backend.is_empty(),
+        !device.target.backend.is_empty() && !device.backend.is_empty(),
         "a renderer names its target: {device:?}"
     );
     Ok(())

@@ -18,7 +18,7 @@ pub struct Means {
     pub scene: String,
     /// Mean radiance of the exact build under each seed.
     pub exact: Vec<f64>,
-    /// Mean radiance of the fast build under each of other seeds.
+    /// Mean radiance of the fast build under each seed of a second set.
     pub fast: Vec<f64>,
 }
 

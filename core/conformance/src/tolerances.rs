@@ -10,8 +10,8 @@ pub const FURNACE_MULTISCATTER: f64 = 1e-2;
 pub const FURNACE_EXCESS: f64 = 1e-3;
 /// Irradiance against its closed form, relative; what published validation of light transport uses.
 pub const IRRADIANCE: f64 = 5e-3;
-/// Radiance below a lamp with alpha against its closed form, relative, and at least of 0.1. Where BSDF
-/// sampling alone must find the lamp, 65,536 samples leave a standard error of 4e-3 or less.
+/// Radiance below a lamp with alpha against its closed form, relative to the closed form or to 0.1, whichever is larger.
+/// Where BSDF sampling alone must find the lamp, 65,536 samples leave a standard error of 4e-3 or less.
 pub const LAMPS_WITH_ALPHA: f64 = 2e-2;
 /// Fresnel reflectance against its formula, absolute. The pixel averages over a cone of 0.02 degrees, and
 /// choosing between reflection and refraction leaves a standard error of 1e-3 at 16,384 samples.
@@ -39,8 +39,9 @@ pub const BEER: f32 = 1e-4;
 /// Sines times indices of refraction along a path through slabs, absolute: at most 20 refractions of a few roundings of
 /// 2^-24 each, times indices of up to 3.
 pub const SNELL: f64 = 2e-5;
-/// Means of a quarter of a film by dispersion against those by each channel's index, relative and at least of 0.1. A
-/// third of 262,144 paths carries a channel; their standard error is below 1e-2 of the mean.
+/// Mean radiance of a quarter of a film by dispersion against the mean by each channel's index of refraction alone,
+/// relative to the latter or to 0.1, whichever is larger. A third of 262,144 paths carries a channel; their standard error
+/// is below 1e-2 of the mean.
 pub const DISPERSION: f64 = 5e-2;
 
 /// Mean radiance of a diffuse furnace by light tracing against 1: its standard error at 64x64 pixels and 256
@@ -64,20 +65,21 @@ pub const WELCH_TECHNIQUES: f64 = 4.63;
 /// Two-sided critical value of Student's t for 62 degrees of freedom at 1 % shared among the 34 tiles and images in which
 /// merging integrators are compared with bidirectional path tracing.
 pub const WELCH_CAUSTICS: f64 = 3.84;
-/// A pixel whose merges add up as floats against one of integers, of its radiance or of 1 where that is less: some hundred
-/// roundings of 2^-24.
+/// Radiance of a pixel whose merges are summed as floats against the sum of integers, relative to the latter or to 1,
+/// whichever is larger: some hundred roundings of 2^-24.
 pub const FLOAT_MERGES: f32 = 1e-5;
 /// Two-sided critical value of Student's t at 1 % for the 15 degrees of freedom of 16 groups of seeds.
 pub const STUDENT_15_DEGREES: f64 = 2.947;
-/// Half the width of the interval of the power of the radius by which the bias of merges falls, at most: a wider one would
-/// not tell 2 from the 1 of a bias that is as large as ever in a seam along edges.
+/// Upper limit of the half-width of the confidence interval of the power of the radius by which the bias of merges falls: a
+/// wider interval could not tell the expected 2 from 1, the power of a bias that stays in a seam along edges.
 pub const BIAS_SLOPE_HALF_WIDTH: f64 = 0.5;
-/// The share of the fourth order of the radius in the bias of merges, at most: it is taken from that power, 2, and left at
-/// radius zero, since a fit knows the second order alone. The mean of a lamp's irradiance over a circle of radius r at a
-/// distance of h is `1 / (1 + r² / h²)` of that in its middle, and r² / h² is 0.07 in the mean over the passes.
+/// Upper limit of the error that the fourth order of the radius makes in a fit of the bias of merges, which knows the
+/// second order alone: in the fitted power of the radius, 2, and in the fitted bias at radius zero, as a share of that at
+/// the largest. The mean of a lamp's irradiance over a circle of radius r at a distance of h is `1 / (1 + r² / h²)` of that
+/// in its middle, and r² / h² is 0.07 in the mean over the passes.
 pub const BIAS_FOURTH_ORDER: f64 = 0.1;
-/// The share of more light that the fit of the error of `vcm` must find in its constant: three times the share of which
-/// the verdict on images must not miss one.
+/// Excess light, as a share of all light, that the fit of the error of `vcm` must find in its constant term: three times
+/// the excess that the verdict on images must find.
 pub const FOUND_BRIGHTER: f64 = 0.03;
 /// Weights of all techniques of a path against a sum of one, and each against brute force, absolute: 64
 /// roundings of 2^-24.

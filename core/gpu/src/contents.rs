@@ -32,7 +32,7 @@ pub struct Contents {
     pub vertex_colors: bool,
 }
 
-/// Bits of words that some of them have, and bits that all of them have.
+/// Bits of a set of words: those set in some words, and those set in all words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KnownBits {
     /// Bits that some words have.

@@ -33,7 +33,7 @@ pub struct KernelFeatures {
     pub contents: Contents,
     /// The integrator that shades.
     pub integrator: Integrator,
-    /// Where its random numbers come from.
+    /// The sampler that makes the integrator's random numbers.
     pub sampler: Sampler,
     /// One lobe of materials with layers is picked.
     pub layer_tree: bool,
@@ -60,8 +60,8 @@ impl KernelFeatures {
         }
     }
 
-    /// Every feature of scenes, for the same integrator, sampler and lobes; layers over glass and priorities of
-    /// dielectrics, which few scenes have, only where these features have them.
+    /// Every feature of scenes, with the integrator, sampler and layer sampling of `self`; layers over glass and priorities
+    /// of dielectrics, which few scenes have, stay as they are in `self`.
     #[must_use]
     pub const fn for_all_scenes(self) -> Self {
         Self {

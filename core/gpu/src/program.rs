@@ -32,7 +32,7 @@ pub struct ProgramOptions {
     pub scheduling: Scheduling,
     /// Traversal order of pixels and rays.
     pub order: Order,
-    /// The sum over photons.
+    /// Number type of the sum over the photons that merge with a vertex.
     pub merges: MergeSums,
 }
 

@@ -109,8 +109,8 @@ pub const fn totals_len(bounces: u32) -> usize {
     TOTALS_HEADER + 4 * (bounces as usize + 1)
 }
 
-/// Number of [`BounceCounters`] of a run with this many bounces: one per bounce and one that stays zero; then
-/// as many again, the counters from which work-items fetch rays.
+/// Number of [`BounceCounters`] of a run with this many bounces: one per bounce and one that stays zero, in two sets: the
+/// counts, and the counters from which work-items fetch rays.
 pub const fn counters_len(bounces: u32) -> usize {
     2 * (bounces as usize + 2)
 }

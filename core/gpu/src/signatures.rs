@@ -78,9 +78,9 @@ pub enum Mismatch {
     Count {
         /// The kernel.
         kernel: &'static str,
-        /// The parameters.
+        /// Number of parameters of the kernel.
         expected: usize,
-        /// The launch's arguments.
+        /// Number of arguments of the launch.
         given: usize,
     },
     /// An argument of another size, or a buffer in place of a value.
@@ -90,7 +90,7 @@ pub enum Mismatch {
         kernel: &'static str,
         /// The parameter.
         argument: &'static str,
-        /// The declaration.
+        /// The declared type of the parameter.
         expected: String,
         /// The argument given.
         given: String,
@@ -163,7 +163,7 @@ pub(crate) const PASS_NAME: &str = "pass";
 /// The parameter that receives the round by value.
 pub(crate) const BOUNCE_NAME: &str = "bounce";
 
-/// Parameters of the scene.
+/// Number of parameters of the scene.
 pub const SCENE_LEN: usize = 21;
 
 /// The scene, which [`EXTEND`], [`SHADE`] and [`CONNECT`] take first: [`SceneConstants`] by value, then the
@@ -616,7 +616,7 @@ pub const CLEAR_BUCKETS: Kernel = Kernel {
     own: &[value("pass", PASS), output("bucket_counts", U32), output("placed", U32)],
 };
 
-/// Gives every bucket as many positions as [`SHADE_LIGHT`] has counted photons. Runs after its last round.
+/// Reserves in every bucket a position for each photon that [`SHADE_LIGHT`] has counted in it. Runs after its last round.
 pub const PLACE_BUCKETS: Kernel = Kernel {
     name: "ls_place_buckets",
     takes_scene: false,

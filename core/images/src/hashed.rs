@@ -55,7 +55,7 @@ impl ImageEntries {
     }
 }
 
-/// An EXR or PNG file, held against the hash that it holds.
+/// An EXR or PNG file, its pixels compared with the hash that it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedImage {
     /// The entries of the file.

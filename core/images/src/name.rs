@@ -89,7 +89,7 @@ pub fn is_map_name(file_name: &str) -> bool {
     }
 }
 
-/// A name as a part of a file name. An empty name is a single `%`.
+/// Encodes a name as a part of a file name, unsafe bytes as `%XX`. An empty name is a single `%`.
 pub fn encode_name(name: &str) -> String {
     if name.is_empty() {
         return "%".to_owned();

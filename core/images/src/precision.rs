@@ -54,8 +54,8 @@ impl Precision {
         matches!(self, Precision::Code8 | Precision::Code16)
     }
 
-    /// Whether noise or a gradient of more than a step makes errors of rounding cancel, as it does where
-    /// values are rounded to the nearest of even steps.
+    /// Whether rounding errors average out under noise or a gradient of more than one step, as they do where values are
+    /// rounded to the nearest of evenly spaced ones.
     pub fn is_dithered_by_noise(self) -> bool {
         self.clips()
     }

@@ -12,9 +12,9 @@ pub const BOX_PADDING: f32 = 1.0 / 2_097_152.0;
 /// of the box.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClipBox {
-    /// Fractions cut off below.
+    /// Fractions of the box cut off at the lower end of each axis, in 1024ths: 10 bits for each of x, y and z, x lowest.
     pub below: u32,
-    /// Fractions cut off above.
+    /// Fractions of the box cut off at the upper end of each axis, in 1024ths: 10 bits for each of x, y and z, x lowest.
     pub above: u32,
 }
 

@@ -16,7 +16,7 @@ pub const PROBES: usize = 1024;
 /// Input words of a probe: three floats of either sign with magnitudes from 2^-10 to 2^11, and an integer.
 pub const INPUT_WORDS: usize = 4;
 
-/// One operation of every probe: an output word of it.
+/// One operation of every probe, which yields one output word.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
     /// The name in messages.

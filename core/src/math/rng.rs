@@ -32,8 +32,8 @@ pub enum Block {
     Film = 1 << 30,
     /// Light index, alias choice, position u, position v of the ray that starts a light sub-path.
     EmissionPosition = LIGHT_SUB_PATHS,
-    /// Direction u, direction v of that ray, or the cell of the environment's importance grid as in
-    /// [`Block::Environment`].
+    /// Direction u, direction v of the ray that starts a light sub-path, or the cell of the environment's importance grid
+    /// as in [`Block::Environment`].
     EmissionDirection = LIGHT_SUB_PATHS + 1,
     /// The BSDF on a light sub-path, per bounce, with the dimensions of [`Block::Bsdf`].
     LightBsdf = LIGHT_SUB_PATHS + 2,
@@ -68,13 +68,13 @@ impl Block {
 /// Identity of one sample of one pixel, the key of every draw along its path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampleKey {
-    /// `y * width + x`.
+    /// Film index of the pixel, `y * width + x`.
     pub pixel: u32,
     /// Sample index within the pixel.
     pub sample: u32,
     /// The study's seed.
     pub seed: u32,
-    /// Where draws come from. Kernels are built for one.
+    /// The sampler that makes the draws. Kernels are built for one.
     pub sampler: Sampler,
 }
 
@@ -132,7 +132,7 @@ pub fn sobol_draw(key: SampleKey, dimension: u32) -> [u32; 4] {
     sobol::scrambled(key.sample, sobol_group(dimension), order[0], pcg4d(order))
 }
 
-/// Bounces whose blocks have groups of Sobol's sequence, the camera's aside.
+/// Number of bounces whose blocks have groups of Sobol's sequence, not counting the camera's block.
 pub const JOINT_BOUNCES: u32 = 3;
 
 /// The group of Sobol's sequence that a dimension counter has for itself; [`sobol::GROUPS`] for none. By bounce, groups
@@ -207,7 +207,7 @@ pub struct RayKey {
 }
 
 impl RayKey {
-    /// The key of a ray by its block and its index there.
+    /// The key of a ray, from the block of its draws and its bounce or technique in that block.
     #[inline(always)]
     pub const fn new(sample: SampleKey, block: Block, index: u32) -> Self {
         Self { sample, dimension: block.at(index) }

@@ -37,23 +37,23 @@ pub trait F32x8: Copy {
     fn load(values: &Array8) -> Self;
     /// Lanes to an array.
     fn store(self) -> Array8;
-    /// Sums.
+    /// Sum of each pair of lanes.
     fn add(self, other: Self) -> Self;
-    /// Differences.
+    /// Difference of each pair of lanes, `self - other`.
     fn sub(self, other: Self) -> Self;
-    /// Products.
+    /// Product of each pair of lanes.
     fn mul(self, other: Self) -> Self;
-    /// Quotients.
+    /// Quotient of each pair of lanes, `self / other`.
     fn div(self, other: Self) -> Self;
-    /// Square roots.
+    /// Square root of each lane.
     fn sqrt(self) -> Self;
-    /// Larger values; `other` where unordered.
+    /// Larger value of each pair of lanes; `other` where unordered.
     fn max(self, other: Self) -> Self;
-    /// Smaller values; `other` where unordered.
+    /// Smaller value of each pair of lanes; `other` where unordered.
     fn min(self, other: Self) -> Self;
-    /// Absolute values.
+    /// Absolute value of each lane.
     fn abs(self) -> Self;
-    /// Magnitudes with the signs of `other`.
+    /// Magnitude of each lane with the sign of that of `other`.
     fn with_sign_of(self, other: Self) -> Self;
     /// Bitmask of `self < other`.
     fn simd_lt(self, other: Self) -> u32;

@@ -29,7 +29,7 @@ pub fn transform_normal(inverse: &Affine, n: Vec3) -> Vec3 {
     vec3(column(0), column(1), column(2))
 }
 
-/// First `inner`, then `outer`.
+/// The map that applies `inner` first, then `outer`.
 pub fn compose(outer: &Affine, inner: &Affine) -> Affine {
     let mut out = [[0.0; 4]; 3];
     for (i, row) in out.iter_mut().enumerate() {

@@ -4,9 +4,9 @@
 /// The state: five words of xorshift, and a Weyl sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Xorwow {
-    /// x, y, z, w and v; not all zero.
+    /// Words of xorshift: x, y, z, w and v; not all zero.
     pub words: [u32; 5],
-    /// d.
+    /// Current term of the Weyl sequence: d.
     pub weyl: u32,
 }
 
@@ -32,7 +32,7 @@ impl Xorwow {
         self.weyl.wrapping_add(next)
     }
 
-    /// Four words behind the next `skipped`.
+    /// The four words of the sequence that follow the next `skipped` ones.
     #[inline(always)]
     pub fn four_after(mut self, skipped: u32) -> [u32; 4] {
         for _ in 0..skipped {

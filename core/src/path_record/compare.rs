@@ -5,8 +5,8 @@ use crate::path_record::{PathVertex, ScatterVertex, ShadingVertex, ShadowVertex,
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A quantity of a path's first vertex, in the order in which a path computes them, and everything after it; or of a
-/// pair of sub-paths.
+/// A quantity in which paths are compared, in the order of computation: one of a path's first vertex, everything after it,
+/// or one of a pair of sub-paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
@@ -231,7 +231,7 @@ pub fn fields(vertex: &PathVertex) -> [Field; FIELDS] {
 /// The first field in which two paths differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Divergence {
-    /// The vertex.
+    /// Bounce of the vertex, or of the step of a pair of sub-paths, counted from 0.
     pub bounce: u32,
     /// The field's quantity.
     pub quantity: Quantity,
@@ -239,16 +239,16 @@ pub struct Divergence {
     pub field: &'static str,
     /// The value on the first path; `None` where that path did not compute it.
     pub a: Option<Value>,
-    /// The value on the second.
+    /// The value on the second path; `None` where that path did not compute it.
     pub b: Option<Value>,
-    /// How far apart they are, where both are numbers.
+    /// Distance between the two values, where both are numbers.
     pub distance: Option<Distance>,
 }
 
 /// How far apart two values are: the largest over their components.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distance {
-    /// Numbers of binary32 that lie between, plus one.
+    /// Distance in ULPs: numbers of binary32 that lie between the values, plus one; 0 for equal values.
     pub ulps: u64,
     /// Difference over the larger magnitude, 0 to 2.
     pub relative: f32,

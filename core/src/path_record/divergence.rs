@@ -41,7 +41,7 @@ pub struct QuantityDivergence {
 /// A field of a vertex and the paths that diverge at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldCount {
-    /// The vertex.
+    /// Bounce of the vertex, or of the step of a pair of sub-paths, counted from 0.
     pub bounce: u32,
     /// The field's name.
     pub name: &'static str,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum PairStep {
     /// An extension ray of a sub-path.
     Ray {
-        /// Whether the vertex is of the light sub-path.
+        /// Whether the ray is of the light sub-path.
         of_light: bool,
         /// 0 for the ray that leaves the light or the lens.
         bounce: u32,
@@ -61,11 +61,11 @@ pub enum PairStep {
         weight: f32,
         /// Origin of the shadow ray, or of the extension ray that hit the light.
         origin: [f32; 3],
-        /// The direction of that ray.
+        /// Direction of the shadow ray, or of the extension ray that hit the light.
         direction: [f32; 3],
-        /// The length of that ray.
+        /// Length of the shadow ray, or of the extension ray that hit the light.
         t: f32,
-        /// False where it is occluded, and adds nothing.
+        /// False for an occluded shadow ray, whose contribution adds nothing.
         reached: bool,
     },
 }

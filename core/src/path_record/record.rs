@@ -54,7 +54,7 @@ pub struct VertexRecord {
     pub light_words: [u32; 4],
     /// Direction to the light.
     pub light_direction: Vec3,
-    /// Density of that direction under BSDF sampling.
+    /// Density of the direction to the light under BSDF sampling.
     pub light_bsdf_pdf: f32,
     /// Radiance from the light.
     pub light_radiance: Vec3,
@@ -78,7 +78,7 @@ pub struct VertexRecord {
     pub scatter_direction: Vec3,
     /// Zero.
     pub reserved2: u32,
-    /// Throughput along it.
+    /// Throughput along the next direction.
     pub scatter_throughput: Vec3,
     /// Zero.
     pub reserved3: u32,
@@ -91,7 +91,7 @@ pub struct VertexRecord {
 impl VertexRecord {
     /// A surface was hit.
     pub const HIT: u32 = 1;
-    /// The surface was shaded, as it is but on the last bounce.
+    /// The surface was shaded, as on every bounce but the last.
     pub const SHADED: u32 = 2;
     /// A light was sampled.
     pub const LIGHT: u32 = 4;
@@ -112,7 +112,7 @@ impl VertexRecord {
     }
 }
 
-/// A listener that is told what a path computes: a [`VertexRecord`], or `()`, which does not listen and costs nothing.
+/// Records the quantities that a path computes at a vertex: a [`VertexRecord`] stores them, `()` ignores them at no cost.
 pub trait Recorder {
     /// Lets `write` fill in a part of the record.
     fn note(&mut self, write: impl FnOnce(&mut VertexRecord));

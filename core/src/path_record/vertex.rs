@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::path_record::VertexRecord;
+use crate::target_id::TargetId;
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 
@@ -20,11 +21,11 @@ impl PathRequest {
     ///
     /// # Errors
     /// [`Error::Contract`] naming the first that does not.
-    pub fn check(requests: &[Self], actor: &str, width: u32, height: u32) -> Result<()> {
+    pub fn check(requests: &[Self], actor: &TargetId, width: u32, height: u32) -> Result<()> {
         match requests.iter().find(|request| request.pixel >= width * height) {
             None => Ok(()),
             Some(request) => Err(Error::Contract {
-                actor: actor.into(),
+                actor: actor.to_string(),
                 message: format!(
                     "a path of pixel {} was asked for; the film of {width}x{height} has {}",
                     request.pixel,
@@ -38,11 +39,11 @@ impl PathRequest {
 /// One vertex of a traced path. Vectors are in world space; directions and normals have unit length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PathVertex {
-    /// 0 for what the camera ray found.
+    /// Bounce of the vertex, 0 at the end of the camera ray.
     pub bounce: u32,
     /// Origin of the extension ray that led here.
     pub origin: [f32; 3],
-    /// The direction.
+    /// Direction of the extension ray that led here.
     pub direction: [f32; 3],
     /// Path throughput on arrival.
     pub throughput: [f32; 3],
@@ -105,11 +106,11 @@ pub struct LightVertex {
     pub words: [u32; 4],
     /// Index in the scene's list of lights.
     pub index: u32,
-    /// Direction to it; zero when nothing arrives.
+    /// Direction to the light; zero when nothing arrives.
     pub direction: [f32; 3],
-    /// Distance to it.
+    /// Distance to the light.
     pub distance: f32,
-    /// Radiance from there, or intensity over squared distance of a light without extent.
+    /// Radiance that arrives from the light, or intensity over squared distance of a light without extent.
     pub radiance: [f32; 3],
     /// Density per solid angle, or the probability of a light without extent; zero when nothing arrives.
     pub pdf: f32,
@@ -130,7 +131,7 @@ pub struct ShadowVertex {
     pub t_max: f32,
     /// Radiance that it adds to the path if it is unoccluded.
     pub radiance: [f32; 3],
-    /// True when it did.
+    /// True when the shadow ray reached its light.
     pub reached: bool,
 }
 
@@ -143,7 +144,7 @@ pub struct ScatterVertex {
     pub direction: [f32; 3],
     /// The density per solid angle; zero for a smooth surface.
     pub pdf: f32,
-    /// Throughput along it.
+    /// Throughput along the sampled direction.
     pub throughput: [f32; 3],
     /// False when the path ended here.
     pub continues: bool,

@@ -18,9 +18,9 @@ pub(crate) struct ImageRegion {
 /// Sampler: addressing and filtering of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sampler {
-    /// Beyond the left and right edge.
+    /// Addressing beyond the left and right edge.
     pub wrap_u: Wrap,
-    /// Beyond the top and bottom edge.
+    /// Addressing beyond the top and bottom edge.
     pub wrap_v: Wrap,
     /// Nearest texel instead of bilinear interpolation.
     pub nearest: bool,

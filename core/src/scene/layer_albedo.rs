@@ -26,7 +26,8 @@ pub const CHARLIE_ROUGHNESSES: u32 = 32;
 /// Columns of [`CHARLIE_ALBEDO`]: the square root of the cosine to the normal, evenly from 0 to 1.
 pub const CHARLIE_COSINES: u32 = 48;
 
-/// The albedo of sheen. Entries of [`SHEEN_ALBEDO`](super::sheen_albedo::SHEEN_ALBEDO) bound it from above, these do not.
+/// The directional albedo of sheen for albedo scaling on surfaces that keep all light, row by row, the smoothest first.
+/// Entries of [`SHEEN_ALBEDO`](super::sheen_albedo::SHEEN_ALBEDO) bound it from above, these do not.
 #[rustfmt::skip]
 pub static CHARLIE_ALBEDO: [u32; (CHARLIE_ROUGHNESSES * CHARLIE_COSINES) as usize] = include!("charlie_albedo.txt");
 

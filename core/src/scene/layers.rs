@@ -52,7 +52,7 @@ pub struct Layers {
     pub anisotropy_texture: u32,
     /// R times `iridescence`.
     pub iridescence_texture: u32,
-    /// G interpolates between both `iridescence_thickness`es; the second without a texture.
+    /// G interpolates from the first `iridescence_thickness` to the second, which holds where there is no texture.
     pub iridescence_thickness_texture: u32,
     /// Weight of the thin film over the specular lobe, 0 to 1.
     pub iridescence: f32,
@@ -103,8 +103,8 @@ impl Layers {
         reserved: [0; 3],
     };
 
-    /// True for a clearcoat whose normal is not that of the surface below it: one of both has a normal map that the
-    /// other lacks.
+    /// True for a clearcoat whose shading normal is not that of the surface below it: their normal maps or the scales of
+    /// these differ.
     #[inline(always)]
     pub fn has_coat_normal(&self, material: &Material) -> bool {
         let is_shared = self.clearcoat_normal_texture == material.normal_texture

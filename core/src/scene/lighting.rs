@@ -27,7 +27,7 @@ pub enum PunctualLight {
         intensity: Vec3,
         /// Cosine of the angle where falloff begins.
         inner_cos: f32,
-        /// Cosine of the angle where it ends; below `inner_cos`.
+        /// Cosine of the angle where falloff ends; below `inner_cos`.
         outer_cos: f32,
     },
     /// Parallel light from infinitely far away.
@@ -44,13 +44,13 @@ pub enum PunctualLight {
 pub enum EnvironmentLight {
     /// Radiance that is the same in all directions.
     Constant(Vec3),
-    /// Linear in the height of the direction.
+    /// Radiance that is linear in the height of the direction.
     Gradient {
-        /// Straight up.
+        /// Radiance straight up.
         zenith: Vec3,
-        /// Level.
+        /// Radiance at the horizon.
         horizon: Vec3,
-        /// Straight down.
+        /// Radiance straight down.
         ground: Vec3,
     },
     /// An equirectangular image. Its left edge looks along +x, and columns turn towards +z: the column at a

@@ -18,11 +18,11 @@ pub enum Flatten {
 pub struct MeshData {
     /// Vertex positions.
     pub positions: Vec<[f32; 3]>,
-    /// Shading attributes: as many as positions, or none for defaults.
+    /// Shading attributes: one per position, or none for defaults.
     pub vertices: Vec<Vertex>,
     /// Vertex indices within this mesh, counter-clockwise seen from the front.
     pub triangles: Vec<[u32; 3]>,
-    /// Material of each triangle: as many as triangles, or one for all.
+    /// Material of each triangle, or one for all triangles.
     pub materials: Vec<u32>,
     /// Spheres with their materials.
     pub spheres: Vec<Sphere>,

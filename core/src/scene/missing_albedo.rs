@@ -9,11 +9,12 @@
 //! Planes and columns are even in functions of the index and of the cosine that keep the loss of all roughnesses in
 //! place. The last column is the cosine-weighted mean of the row over the third power of its roughness.
 
-/// Columns of [`MISSING_ALBEDO`]: cosines, evenly in their place from 0 to 1.
+/// Columns of [`MISSING_ALBEDO`]: cosines from 0 to 1, even in a function of cosine and roughness.
 pub const MISSING_COSINES: u32 = 40;
 /// Rows of a plane of [`MISSING_ALBEDO`]: roughnesses.
 pub const MISSING_ROUGHNESSES: u32 = 24;
-/// Planes of [`MISSING_ALBEDO`] for one side of dielectrics, evenly in their place from the index 1 to 4.
+/// Planes of [`MISSING_ALBEDO`] for one side of dielectrics: indices of refraction from 1 to 4, even in a function of index
+/// and roughness.
 pub const MISSING_INDICES: u32 = 28;
 /// The plane of metals in [`MISSING_ALBEDO`], after those of dielectrics from outside and from inside.
 pub const MISSING_METAL: u32 = 2 * MISSING_INDICES;

@@ -113,7 +113,7 @@ pub struct SceneData {
     pub camera: Camera,
     /// Vertex positions in object space.
     pub positions: Vec<[f32; 3]>,
-    /// Shading attributes; as many as positions.
+    /// Shading attributes, one per position.
     pub vertices: Vec<Vertex>,
     /// All meshes' triangles.
     pub triangles: Vec<Triangle>,
@@ -133,7 +133,7 @@ pub struct SceneData {
     pub texels: Vec<u32>,
     /// Lights for next-event estimation.
     pub lights: Vec<Light>,
-    /// Alias table that picks a light; as many entries as lights.
+    /// Alias table that picks a light, one entry per light.
     pub light_alias: Vec<AliasEntry>,
     /// The environment.
     pub environment: Environment,

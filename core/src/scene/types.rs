@@ -46,11 +46,11 @@ pub struct Sphere {
 pub struct Mesh {
     /// First triangle in the scene's list.
     pub first_triangle: u32,
-    /// How many triangles.
+    /// Number of triangles.
     pub triangle_count: u32,
     /// First sphere in the scene's list.
     pub first_sphere: u32,
-    /// How many spheres.
+    /// Number of spheres.
     pub sphere_count: u32,
 }
 
@@ -66,7 +66,7 @@ pub struct Instance {
     pub mesh: u32,
     /// [`Instance::IDENTITY`], [`Instance::MIRRORED`].
     pub flags: u32,
-    /// Factor on lengths, meaningful for similarity transforms; spheres need one.
+    /// Factor on lengths of a similarity transform, the only kind allowed for instances with spheres.
     pub scale: f32,
     /// Zero.
     pub reserved: u32,
@@ -101,11 +101,11 @@ pub enum MaterialKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum AlphaMode {
-    /// Always.
+    /// Every ray hits the surface.
     Opaque = 0,
-    /// Where alpha is at least the cutoff.
+    /// Rays hit the surface where alpha is at least the cutoff.
     Mask = 1,
-    /// With probability alpha, by a hash of the ray and the primitive.
+    /// A ray hits the surface with probability alpha, by a hash of the ray and the primitive.
     Blend = 2,
 }
 
@@ -253,11 +253,11 @@ impl Material {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Wrap {
-    /// The image again.
+    /// Repeats the image.
     Repeat = 0,
-    /// The border texel.
+    /// Extends the border texels.
     Clamp = 1,
-    /// The image mirrored.
+    /// Repeats the image, every other copy mirrored.
     Mirror = 2,
 }
 
@@ -350,7 +350,7 @@ pub struct BoundingSphere {
 pub struct AliasEntry {
     /// A draw below this keeps the column's own index.
     pub threshold: u32,
-    /// The index taken otherwise.
+    /// The index taken by draws at or above the threshold.
     pub alias: u32,
     /// The probability of the column's own index.
     pub pmf: f32,

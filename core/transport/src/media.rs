@@ -11,10 +11,11 @@ use lockstep_core::math::rng::{Block, SampleKey, draw, index_below};
 use lockstep_core::math::vec3::{Vec3, vec3};
 use lockstep_core::scene::{Material, MaterialKind, SceneData};
 
-/// Set beside a path's medium once its colour channel has been chosen.
+/// Flag bit of a path's medium, set once the path's colour channel has been chosen.
 pub const CHANNEL_CHOSEN: u32 = 0x8000_0000;
 
-/// Share of light that passes a distance in a medium, one above an index into the scene's layers; all without one.
+/// Share of light that a medium, one above an index into the scene's layers, transmits over a distance, by colour channel;
+/// one without a medium.
 #[inline(always)]
 pub fn transmittance(scene: &SceneData, medium: u32, distance: f32) -> Vec3 {
     let index = medium & !CHANNEL_CHOSEN;

@@ -35,7 +35,7 @@ pub enum SetupError {
         /// The system's reason.
         source: io::Error,
     },
-    /// A setting of the user's prevents it.
+    /// A setting of the user's prevents fetching the item.
     #[error("fetching {item} would not help: {reason}")]
     Blocked {
         /// The item.
@@ -43,7 +43,7 @@ pub enum SetupError {
         /// The setting, and the remedy.
         reason: String,
     },
-    /// Nothing is known to work on this system.
+    /// No way to get the item is known for this system.
     #[error("there is no ready-made {item} for {} on {}; {remedy}", system.0, system.1)]
     NoMethod {
         /// The item.
@@ -102,7 +102,7 @@ pub enum SetupError {
         file: PathBuf,
         /// The recorded digest.
         expected: String,
-        /// The digest.
+        /// The digest of the file at hand.
         found: String,
     },
     /// An archive could not be unpacked.

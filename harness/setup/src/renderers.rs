@@ -88,7 +88,7 @@ fn item(
 }
 
 impl Renderer {
-    /// The Python that can import it, where it was fetched.
+    /// The Python interpreter that can import the renderer, where it was fetched.
     pub fn python(&self) -> Option<PathBuf> {
         let data = data_folder()?;
         self.pythons(&data).find(|python| python.exists())

@@ -4,7 +4,7 @@
 use lockstep_core::null::NullRenderer;
 use lockstep_core::{Backend, Error, OpenOptions, Renderer, Result, TargetStatus};
 
-/// The name, and its only target's.
+/// The name of the null backend and of its only target.
 pub(super) const NAME: &str = "null";
 
 /// The backend of [`NullRenderer`].

@@ -16,7 +16,7 @@ pub(crate) struct Structure {
     pub(crate) triangles: u64,
     pub(crate) target: String,
     pub(crate) layout: String,
-    /// Milliseconds.
+    /// Time to build the structure, in milliseconds.
     pub(crate) build_ms: f64,
     /// Bytes of a built-in BVH.
     pub(crate) bytes: Option<u64>,
@@ -27,7 +27,7 @@ pub(crate) struct Structure {
 }
 
 impl Structure {
-    /// From the report of loading a scene.
+    /// The structure of a scene on a target, from the report of loading it.
     pub(crate) fn new(scene: &Scene, target: &TargetId, layout: &str, report: &LoadReport) -> Self {
         Self {
             scene: scene.name.clone(),

@@ -1,6 +1,6 @@
 //! Clocks and power of a device at work.
 
-use lockstep_core::{DeviceInfo, TargetId};
+use lockstep_core::DeviceInfo;
 use std::process::Command;
 
 /// Clocks now: an NVIDIA device's from `nvidia-smi`, a CPU's from `/proc/cpuinfo`; where there is neither,
@@ -11,8 +11,7 @@ pub(crate) fn clocks_now(info: &DeviceInfo) -> String {
 }
 
 fn nvidia(info: &DeviceInfo) -> Option<String> {
-    let index =
-        TargetId::from(info.target.as_str()).device.and_then(|index| index.parse::<u32>().ok()).unwrap_or(0);
+    let index = info.target.device.as_ref().and_then(|index| index.parse::<u32>().ok()).unwrap_or(0);
     let out = Command::new("nvidia-smi")
         .arg(format!("--id={index}"))
         .args(["--query-gpu=clocks.sm,clocks.mem,power.draw,temperature.gpu", "--format=csv,noheader"])

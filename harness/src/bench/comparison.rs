@@ -21,11 +21,11 @@ pub(crate) struct Best {
     pub(crate) rate: Rate,
     /// Variants in the file.
     pub(crate) variants: usize,
-    /// Rays by which its number of hits differs from ours, where by more than rounding.
+    /// Hits of the tracer minus hits of the targets; `None` where they differ by no more than rounding or are not known.
     pub(crate) hits_differing: Option<i64>,
 }
 
-/// A target over a tracer's best variant on a query of a set of rays.
+/// The speed of a target over that of a tracer's best variant, on one query of one set of rays.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Ratio {
     pub(crate) scene: String,
@@ -35,11 +35,11 @@ pub(crate) struct Ratio {
     pub(crate) rays_hash: String,
     pub(crate) target: String,
     pub(crate) tracer: String,
-    /// How many times as fast, by processor time where both have it.
+    /// The target's rate over the tracer's, by processor time where both have it.
     pub(crate) ratio: f64,
 }
 
-/// Ratios of a target over a tracer.
+/// The mean speed of a target over that of a tracer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Mean {
     pub(crate) target: String,
@@ -63,7 +63,7 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// The tracers of the file beside what was measured.
+    /// Compares the measurements with the tracers of the file.
     pub(crate) fn new(rows: &[Row], rates: &Rates) -> Self {
         let (mut best, mut ratios): (Vec<Best>, Vec<Ratio>) = (Vec::new(), Vec::new());
         for ours in rows.chunk_by(Row::is_same_work) {
@@ -87,7 +87,7 @@ impl Comparison {
         tracers
     }
 
-    /// How many times as fast as a tracer a target is.
+    /// The speed of a target over that of a tracer on the row's rays and query.
     pub(crate) fn ratio(&self, row: &Row, tracer: &str) -> Option<f64> {
         let work = (row.scene.as_str(), row.query, row.rays_hash.as_str(), row.target.as_str());
         let is_meant = |ratio: &&Ratio| {

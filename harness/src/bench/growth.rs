@@ -24,7 +24,7 @@ pub(crate) struct Growth {
     /// The common part of the scenes' names.
     pub(crate) family: String,
     pub(crate) target: String,
-    /// Whether times are of processors rather than of the device, which a busy machine does not change.
+    /// Whether times are processor time, which a busy machine does not change, instead of the device's time.
     pub(crate) per_core: bool,
     /// Triangles of each scene, ascending, and nanoseconds a ray.
     pub(crate) points: Vec<(u64, f64)>,
@@ -32,7 +32,7 @@ pub(crate) struct Growth {
     pub(crate) fit: [f64; 2],
     /// How many times as long a ray takes for every tenfold of the triangles, first to last.
     pub(crate) per_decade: f64,
-    /// How many times as long it may take.
+    /// The greatest `per_decade` that counts as logarithmic growth.
     pub(crate) allowed: f64,
     /// Whether `per_decade` is at most `allowed`.
     pub(crate) logarithmic: bool,

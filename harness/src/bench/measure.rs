@@ -32,7 +32,7 @@ pub(crate) struct Row {
     pub(crate) layout: String,
     /// Median over all timed passes, in millions of rays a second of device time.
     pub(crate) mrays: f64,
-    /// First and third quartile of the same.
+    /// First and third quartile of the rate over all timed passes, in millions of rays a second of device time.
     pub(crate) quartiles: [f64; 2],
     /// Millions of rays a second of processor time, for targets that run on the processor.
     pub(crate) mrays_per_core: Option<f64>,
@@ -51,13 +51,13 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Whether both are of one query of one set of rays.
+    /// Whether both rows are of one query of one set of rays.
     pub(crate) fn is_same_work(&self, other: &Self) -> bool {
         (&self.scene, self.query, &self.rays_hash) == (&other.scene, other.query, &other.rays_hash)
     }
 
-    /// How many times as fast as other rates for the same work: by processor time where both have it, since that a busy
-    /// machine does not change.
+    /// The row's rate over another for equal work: by processor time, which a busy machine does not change, where both have
+    /// it.
     pub(crate) fn over(&self, mrays: f64, mrays_per_core: Option<f64>) -> f64 {
         match (self.mrays_per_core, mrays_per_core) {
             (Some(ours), Some(theirs)) => ours / theirs,

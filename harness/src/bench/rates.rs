@@ -52,7 +52,7 @@ pub(crate) enum RatesError {
         /// Scenes and numbers of rays in the file.
         known: String,
     },
-    /// A row is about as many rays of the same kind and scene, which are others.
+    /// A row has the scene, kind and number of rays that this run measures, but other rays.
     #[error("{}: {} was timed on other rays: {} {} rays of {} have BLAKE3 {} there and {ours} here; time it on a dump of \
         this command (--dump-rays -o DIR), with the same --seed and camera", path.display(), row.tracer, row.rays,
         row.kind.name(), row.scene, row.rays_hash)]
@@ -90,7 +90,7 @@ pub(crate) struct Rate {
     pub(crate) rays_hash: String,
     /// Median in millions of rays a second.
     pub(crate) mrays: f64,
-    /// First and third quartile of the same.
+    /// First and third quartile of the rate, in millions of rays a second.
     pub(crate) quartiles: Option<[f64; 2]>,
     /// Millions of rays a second of processor time.
     pub(crate) mrays_per_core: Option<f64>,

@@ -19,12 +19,12 @@ pub(crate) enum Kind {
     Camera,
     /// Cosine-distributed from where camera rays hit, in their order.
     Diffuse,
-    /// From there to sampled lights.
+    /// From where camera rays hit to sampled lights.
     Shadow,
 }
 
 impl Kind {
-    /// All kinds, each with what is asked of its rays.
+    /// Every kind of rays, with each query that is measured on it.
     pub(crate) const QUERIES: [(Self, Query); 4] = [
         (Self::Camera, Query::Closest),
         (Self::Diffuse, Query::Closest),

@@ -8,11 +8,11 @@ use lockstep_core::Query;
 /// Columns that a narrow terminal does without, the least important first.
 const LEAST: [&str; 6] = ["clocks", "quartiles", "per core-second", "layout", "differing", "query"];
 
-/// The rates that targets are divided by.
+/// The rates that the targets' rates are divided by.
 pub(crate) enum Yardstick<'a> {
-    /// One target's.
+    /// The rate of one target.
     Target(&'a str),
-    /// Each other tracer's, which have rows of their own.
+    /// The rate of each other tracer, which has rows of its own.
     Tracers(&'a Comparison),
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Finding {
     pub(super) pair: String,
     /// The verdict, or [`NOT_COMPARED`].
     pub(super) word: &'static str,
-    /// Why, in a sentence without a full stop.
+    /// Reason for the verdict, in a sentence without a full stop.
     pub(super) reason: String,
     exit: Exit,
     /// The entry that expects it to fail.
@@ -84,8 +84,8 @@ impl Finding {
         self.word != NOT_COMPARED
     }
 
-    /// How the comparison ends: a known failure is fine until its last day, and a pass that is listed as a
-    /// failure is not.
+    /// Exit code of the comparison: a known failure is fine until its last day, and a pass that is listed as a failure is
+    /// not.
     pub(super) fn exit(&self) -> Exit {
         match (&self.expected, self.exit) {
             (None, exit) => exit,

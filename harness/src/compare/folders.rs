@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lockstep_core::DeviceInfo;
+use lockstep_core::{DeviceInfo, TargetId};
 use lockstep_reports::image_io::LinearImage;
 use lockstep_reports::records::{Skip, TargetInfo};
 use lockstep_reports::statistics::p_value_map;
@@ -51,9 +51,10 @@ fn as_counterpart(a: &Inventory, b: Inventory) -> Inventory {
 fn targets(args: &CompareArgs, matching: &Matching) -> Vec<TargetInfo> {
     let mut targets: Vec<TargetInfo> = Vec::new();
     for (target, from) in matching.matches.iter().flat_map(|m| [(&m.a, &args.a), (&m.b, &args.b)]) {
-        if !targets.iter().any(|t| t.info.target == *target) {
+        let target = TargetId::from(target.as_str());
+        if !targets.iter().any(|t| t.info.target == target) {
             let device = format!("images in {}", from.display());
-            let info = DeviceInfo { target: target.clone(), device, exact: false, ..DeviceInfo::default() };
+            let info = DeviceInfo { target, device, exact: false, ..DeviceInfo::default() };
             targets.push(info.into());
         }
     }

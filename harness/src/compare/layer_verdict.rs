@@ -37,9 +37,9 @@ pub(super) struct LayerVerdict {
     pub(super) pairs: Vec<Compared>,
     /// The verdict; nothing where an image is given twice.
     pub(super) agreement: Option<Agreement>,
-    /// Why, in a sentence without a full stop.
+    /// Reason for the verdict, in a sentence without a full stop.
     pub(super) reason: String,
-    /// The tests behind it.
+    /// The tests behind the verdict.
     pub(super) test: Option<TestResult>,
     /// Whether every value is equal, or the error within the tolerance that was asked for.
     pub(super) equal: bool,

@@ -42,9 +42,9 @@ pub(super) struct Alone {
 /// The images that are compared, and those that are not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Matching {
-    /// Compared.
+    /// The images that are compared.
     pub(super) matches: Vec<Match>,
-    /// Left over.
+    /// The images that nothing on the other side answers to.
     pub(super) alone: Vec<Alone>,
 }
 

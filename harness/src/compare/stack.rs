@@ -17,7 +17,7 @@ pub(super) struct Stack {
     pub(super) kind: LayerKind,
     /// A's images by seed.
     pub(super) a: Vec<(u64, LinearImage)>,
-    /// B's.
+    /// B's images by seed.
     pub(super) b: Vec<(u64, LinearImage)>,
     /// The part that is compared, in words, where files do not show the same.
     pub(super) window: Option<String>,

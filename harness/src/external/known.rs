@@ -77,7 +77,7 @@ impl Known {
         }
     }
 
-    /// Writes a scene for it, with the program that renders it.
+    /// Writes a scene for the renderer, with the program that renders it.
     ///
     /// # Errors
     /// [`Failure::Core`] and [`Failure::Io`] for files that cannot be written.
@@ -165,7 +165,7 @@ pub(crate) enum SceneInput {
 }
 
 impl SceneInput {
-    /// The file that the program is given of a scene that was written into a folder; `None` where scenes are named.
+    /// The file that the program is given, from the folder of a written scene; `None` where scenes are named.
     pub(crate) fn file(self, folder: &Path) -> Option<PathBuf> {
         match self {
             Self::Named => None,

@@ -19,11 +19,11 @@ static RUNNING: AtomicI32 = AtomicI32::new(0);
 /// How a process ended.
 #[derive(Debug)]
 pub(super) enum End {
-    /// By itself, after this time.
+    /// The process ended by itself, after this time.
     Ended(ExitStatus, Duration),
-    /// At the limit.
+    /// The process was stopped at the time limit.
     TimedOut,
-    /// By the user's wish.
+    /// The process was stopped at the user's wish.
     Stopped,
 }
 

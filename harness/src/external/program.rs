@@ -61,7 +61,7 @@ pub(crate) struct Request<'a> {
 /// The end of a run.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// An image, and the time in milliseconds as the declaration has it read.
+    /// An image, and the time in milliseconds from the declared source.
     Image(LinearImage, f64),
     /// The user stopped it.
     Stopped,
@@ -139,7 +139,7 @@ impl Program {
     /// The program as records describe a device.
     pub(crate) fn device(&self) -> DeviceInfo {
         DeviceInfo {
-            target: self.id.to_string(),
+            target: self.id.clone(),
             backend: "program".into(),
             device: format!("external program {}", self.executable.display()),
             driver: self.version.clone(),

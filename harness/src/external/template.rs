@@ -65,7 +65,7 @@ pub(crate) enum TemplateError {
 }
 
 impl Template {
-    /// Reads a text.
+    /// Parses a text with placeholders.
     ///
     /// # Errors
     /// [`TemplateError`] for an unknown placeholder or a brace that stands alone.

@@ -214,7 +214,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 /// A target as reports describe it.
 fn describe(target: &Target) -> TargetInfo {
     let info = target.state.clone().unwrap_or_default();
-    DeviceInfo { target: target.id.to_string(), ..info }.into()
+    DeviceInfo { target: target.id.clone(), ..info }.into()
 }
 
 /// Renders a scene as its golden was.

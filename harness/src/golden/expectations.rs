@@ -39,19 +39,19 @@ pub(crate) struct Expectation {
 }
 
 impl Expectation {
-    /// Whether the entry is about a check.
-    pub(crate) fn passes_alpha_test(&self, scene: &str, target: &str, driver: &str) -> bool {
+    /// Whether the entry applies to a check of a scene on a target by a driver.
+    pub(crate) fn applies_to(&self, scene: &str, target: &str, driver: &str) -> bool {
         let backend = TargetId::from(target).backend;
         let driver_has = driver.to_lowercase().contains(&self.driver.to_lowercase());
         self.scene == scene && (self.target == target || self.target == backend) && driver_has
     }
 
-    /// Whether its last day is before `today`, written as `2026-01-31`.
+    /// Whether the entry's last day is before `today`, written as `2026-01-31`.
     pub(crate) fn is_expired(&self, today: &str) -> bool {
         self.last_day().as_str() < today
     }
 
-    /// The last day, written as `2026-01-31`.
+    /// The last day on which the failure is expected, written as `2026-01-31`.
     pub(crate) fn last_day(&self) -> String {
         self.expires
             .date
@@ -71,7 +71,7 @@ impl Expectation {
 pub(crate) struct Expectations {
     /// The file of the expectations.
     pub(crate) path: PathBuf,
-    /// One for each entry.
+    /// The known failures, one for each entry.
     pub(crate) rows: Vec<Expectation>,
 }
 
@@ -120,9 +120,9 @@ impl Expectations {
         Ok(Self { path, rows })
     }
 
-    /// The first entry that is about a check.
+    /// The first entry that applies to a check.
     pub(crate) fn of(&self, scene: &str, target: &str, driver: &str) -> Option<&Expectation> {
-        self.rows.iter().find(|row| row.passes_alpha_test(scene, target, driver))
+        self.rows.iter().find(|row| row.applies_to(scene, target, driver))
     }
 }
 

@@ -60,7 +60,7 @@ impl Outcome {
 }
 
 impl Finding {
-    /// How a run ends with this in it.
+    /// Exit code of a run with this finding.
     pub(super) fn exit(&self) -> Exit {
         match (&self.outcome, self.verdict.exit()) {
             (outcome, _) if outcome.is_good() => Exit::Fine,
@@ -69,7 +69,7 @@ impl Finding {
         }
     }
 
-    /// In a word or two.
+    /// The finding in a word or two.
     pub(super) fn word(&self) -> &'static str {
         match self.outcome {
             Outcome::Passed | Outcome::Failed => self.verdict.word(),

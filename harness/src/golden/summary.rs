@@ -11,7 +11,7 @@ use crate::terminal::Grading;
 /// All findings of a run.
 #[derive(Debug)]
 pub(super) struct Summary<'a> {
-    /// One for each golden and target.
+    /// The findings, one for each golden and target.
     pub(super) findings: &'a [Finding],
     /// Expired entries that no check met.
     pub(super) stale: &'a [&'a Expectation],

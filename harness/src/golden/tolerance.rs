@@ -7,11 +7,11 @@ use lockstep_core::TargetId;
 pub(super) struct Tolerance {
     /// The target, or its backend for all devices.
     target: &'static str,
-    /// The greatest share of pixels, 0 to 1.
+    /// The greatest share of differing pixels, 0 to 1.
     pub(super) share: f64,
     /// The greatest mean squared error over 8-bit sRGB values.
     pub(super) mse: f64,
-    /// Why.
+    /// The reason why the target may differ.
     pub(super) reason: &'static str,
 }
 

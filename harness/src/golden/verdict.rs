@@ -17,14 +17,14 @@ pub(super) enum Verdict {
     Differs(Box<Metrics>, String),
     /// The scene is not the one that the golden shows.
     SceneChanged,
-    /// No golden; where it should be.
+    /// The golden is missing; where it should be.
     Missing(PathBuf),
     /// Samples had to be altered.
     InvalidSamples,
 }
 
 impl Verdict {
-    /// How a check ends that finds this.
+    /// Exit code of a check with this verdict.
     pub(super) fn exit(&self) -> Exit {
         match self {
             Self::Identical | Self::Tolerated(..) => Exit::Fine,
@@ -33,7 +33,7 @@ impl Verdict {
         }
     }
 
-    /// In a word, as reports have it.
+    /// The verdict in a word, as reports have it.
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Identical => "identical",

@@ -200,8 +200,7 @@ impl Folder {
     ) -> Result<(), Failure> {
         let path = self.root.join(files::ENVIRONMENT);
         let mut environment = Environment::read(&path)?;
-        let label = target.to_string();
-        let known = environment.targets.iter_mut().find(|t| t.info.target == label);
+        let known = environment.targets.iter_mut().find(|t| t.info.target == *target);
         if let Some(info) = known.filter(|info| !kernels.is_empty() && info.kernels != kernels) {
             info.kernels = kernels;
             environment.write(&path)?;

@@ -28,7 +28,7 @@ const PRECISION: &str = "precision";
 /// Pixels of the largest image of which every level stays as EXR.
 const MAX_KEPT_PIXELS: u64 = 512 * 512;
 
-/// Writes the image of an outcome as PNG and EXR, each in one level.
+/// Writes the image of an outcome as PNG and EXR, each in one step.
 ///
 /// # Errors
 /// [`Failure::Write`], naming the file.

@@ -7,7 +7,7 @@ use lockstep_reports::records::Record;
 /// A result in a study's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
-    /// A record about the same point; `None` for kinds that are about none.
+    /// A record about some point; `None` for kinds of record that are about none.
     Record(Option<String>),
     /// An image that is there and whole.
     Image {

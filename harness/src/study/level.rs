@@ -21,7 +21,7 @@ pub(crate) struct Level<'a> {
     pub(crate) scene: &'a str,
     /// First sample index.
     pub(crate) from: u32,
-    /// One past the last: samples per pixel of the film afterwards.
+    /// One past the last sample index: samples per pixel of the film afterwards.
     pub(crate) to: u32,
     /// The random seed.
     pub(crate) seed: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Level<'a> {
 }
 
 impl Level<'_> {
-    /// The samples whose time a target tells: those of the level, of a program all.
+    /// The samples that a target's time covers: those of the level, or for a program all from the first.
     pub(crate) fn timed(self, is_program: bool) -> Self {
         Self { from: if is_program { 0 } else { self.from }, ..self }
     }

@@ -108,7 +108,8 @@ pub(crate) struct Plan {
     pub(crate) noise_floor: bool,
     /// Times that each level or kernel configuration is timed.
     pub(crate) repeats: u32,
-    /// Words of which a kernel configuration's label has one, so that it is timed beside the default; none for all.
+    /// Words that choose kernel configurations: those with one in their label are timed beside the default; without words,
+    /// all.
     pub(crate) configurations: Vec<String>,
     /// Seconds after which errors are taken, ascending; none without `--time`.
     pub(crate) times: Vec<f64>,
@@ -122,9 +123,9 @@ pub(crate) struct Plan {
     pub(crate) reference_budget: Option<f64>,
     /// Seconds of rendering that a reference gets, whatever the levels; `None` for multiples of the last level.
     pub(crate) reference_seconds: Option<f64>,
-    /// The target that speed-ups by device are over; `None` for the first.
+    /// The baseline target of speed-ups by device; `None` for the first target.
     pub(crate) against: Option<TargetId>,
-    /// When references should be done with, in the default study, which is to be quick.
+    /// Time by which references should be done, in the default study, which is to be quick.
     pub(crate) deadline: Option<Instant>,
     /// The units that hold the films, in a merge.
     pub(crate) units: Option<Rc<Units>>,

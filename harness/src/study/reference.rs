@@ -179,7 +179,7 @@ fn reference_settings(plan: &Plan) -> Settings {
 pub(crate) struct Candidates<'a> {
     /// Exact targets of the study, by the integrator of references.
     pub(crate) sessions: Vec<&'a mut TargetSession>,
-    /// The target to open for it where none of the study's is by that integrator.
+    /// The target to open by the integrator of references, where none of the study's renders by it.
     pub(crate) like: Option<TargetId>,
 }
 

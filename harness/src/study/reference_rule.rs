@@ -6,13 +6,13 @@ use lockstep_core::film::MAX_SPP;
 
 /// Samples per pixel of a reference over those of the last level.
 pub(super) const RATIO: u32 = 16;
-/// The least such ratio.
+/// Least samples per pixel of a reference over those of the last level.
 pub(super) const LEAST_RATIO: u32 = 4;
 /// The seed of references, unless a study renders with it.
 const SEED: u32 = 0x5EED_0F0F;
 
-/// The samples per pixel of a reference whose time nobody measured first: the most, or the least for a budget of
-/// nothing.
+/// Samples per pixel of a reference without a measured time: `RATIO` times those of the last level, or `LEAST_RATIO` times
+/// for a budget of nothing.
 pub(super) fn reference_spp(top: u32, budget: Option<f64>) -> u32 {
     let ratio = if budget == Some(0.0) { LEAST_RATIO } else { RATIO };
     top.saturating_mul(ratio).min(MAX_SPP)

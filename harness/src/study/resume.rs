@@ -32,7 +32,7 @@ fn differences(there: &Environment, wanted: &Environment) -> Vec<String> {
     let (a, b) = (&there.settings, &wanted.settings);
     let scenes = |e: &Environment| e.scenes.keys().cloned().collect::<Vec<_>>().join(", ");
     let targets =
-        |e: &Environment| e.targets.iter().map(|t| t.info.target.clone()).collect::<Vec<_>>().join(", ");
+        |e: &Environment| e.targets.iter().map(|t| t.info.target.to_string()).collect::<Vec<_>>().join(", ");
     let spp = |levels: &[u32]| levels.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let reference = |e: &Environment| e.other.get("reference").map_or("rendered".into(), ToString::to_string);
     let mut found = Vec::new();

@@ -24,7 +24,7 @@ impl From<Target> for StudyTarget {
 }
 
 impl StudyTarget {
-    /// Opens it.
+    /// Opens the target.
     ///
     /// # Errors
     /// [`Failure::TargetAbsent`] when it is not here, [`Failure::Core`] when its device refuses.

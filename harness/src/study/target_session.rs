@@ -363,7 +363,7 @@ impl TargetSession {
 
     /// The target as the `environment.json` of a plan has it.
     pub(crate) fn describe(&self, plan: &Plan) -> TargetInfo {
-        let info = DeviceInfo { target: self.id.to_string(), ..self.info.clone() };
+        let info = DeviceInfo { target: self.id.clone(), ..self.info.clone() };
         let program = match &self.engine {
             Engine::Renderer(..) | Engine::Units(_) => None,
             Engine::Program(runs) => {

@@ -66,10 +66,10 @@ impl Renderer for Faulty {
 
     fn load(&mut self, scene: &Scene, settings: &Settings) -> lockstep_core::Result<LoadReport> {
         if self.fault.refuses {
-            let (actor, what) = (self.info.target.clone(), "this scene".into());
+            let (actor, what) = (self.info.target.to_string(), "this scene".into());
             return Err(lockstep_core::Error::Unsupported { actor, what });
         }
-        assert_eq!(settings.mode, TargetId::from(self.info.target.as_str()).mode);
+        assert_eq!(settings.mode, self.info.target.mode);
         self.loads += 1;
         self.inner.load(scene, settings)
     }
@@ -338,7 +338,7 @@ fn a_fast_build_may_differ_and_every_record_of_it_says_that_it_is_one() {
     let study = run(dir.path(), &plan(2), sessions).unwrap();
     assert!(failures(&study, &exact(&["a"])).is_empty());
     assert_eq!(study.divergences[0].trace_command(), Some(TRACE), "its paths are compared all the same");
-    assert_eq!(study.environment.targets[1].info.target, "a+fast");
+    assert_eq!(study.environment.targets[1].info.target, "a+fast".into());
     let records = read_records(&dir.path().join("records.jsonl")).unwrap();
     for record in &records {
         let line: serde_json::Value = serde_json::from_str(&record.to_json().unwrap()).unwrap();

@@ -62,7 +62,7 @@ pub enum FilmFileError {
     Version {
         /// The file.
         path: PathBuf,
-        /// The form that it has.
+        /// Format version of the file.
         found: u32,
     },
     /// The file is not whole.

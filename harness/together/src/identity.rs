@@ -11,13 +11,13 @@ const EXACT: &str = "exact";
 pub struct Identity {
     /// The scene's name, for people.
     pub scene: String,
-    /// [`lockstep_core::scene::SceneData::hash`].
+    /// Hash of the scene, as of [`lockstep_core::scene::SceneData::hash`].
     pub scene_hash: String,
     /// Size, integrator, bounces, seed, mode, estimator.
     pub settings: Settings,
     /// BLAKE3 of the kernels' source, which films may change with.
     pub semantics: String,
-    /// `exact` for the films that all exact targets share, else the one target that makes such films.
+    /// `exact` for films that all exact targets share, else the name of the one target that renders them.
     pub films_of: String,
 }
 
@@ -52,7 +52,7 @@ impl Identity {
             scene_hash: scene_hash.to_owned(),
             settings: *settings,
             semantics: semantics.to_owned(),
-            films_of: if device.exact { EXACT.to_owned() } else { device.target.clone() },
+            films_of: if device.exact { EXACT.to_owned() } else { device.target.to_string() },
         }
     }
 

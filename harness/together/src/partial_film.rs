@@ -24,14 +24,14 @@ pub enum MergeError {
     /// A film holds another number of samples than its set says.
     #[error("a film of {spp} samples per pixel cannot hold the {set} samples {samples}")]
     Count {
-        /// The film's number.
+        /// Samples per pixel that the film holds.
         spp: u32,
-        /// The set's number.
+        /// Number of samples in the film's set.
         set: u64,
-        /// The set.
+        /// The film's set of samples.
         samples: SampleSet,
     },
-    /// The films' sizes or sums do not allow it.
+    /// The films cannot be added because of their sizes or sums.
     #[error(transparent)]
     Film(#[from] Error),
 }
@@ -84,7 +84,7 @@ impl PartialFilm {
         &self.film
     }
 
-    /// The sums, without the rest.
+    /// The film's sums, without its identity and samples.
     pub fn into_film(self) -> Film {
         self.film
     }

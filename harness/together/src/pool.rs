@@ -20,7 +20,7 @@ pub trait Launcher {
 /// A worker that has been started.
 #[derive(Debug)]
 pub struct Launch {
-    /// The stream to it, at whose other end [`crate::serve`] runs.
+    /// The stream to the worker, at whose other end [`crate::serve`] runs.
     pub stream: UnixStream,
     /// The process; `None` for a worker within this process.
     pub process: Option<WorkerProcess>,

@@ -40,7 +40,7 @@ pub struct Grant {
     pub lease: u64,
     /// The samples. Fewer may be rendered, from the start on, if `seconds` is set.
     pub samples: Range<u32>,
-    /// The time after which the worker stops; `None` for all samples.
+    /// Seconds after which the worker stops; `None` for all samples.
     pub seconds: Option<f64>,
     /// True when another worker has the same samples.
     pub backup: bool,
@@ -147,14 +147,14 @@ impl Scheduler {
         self.expects_gpus = expected;
     }
 
-    /// A worker is ready. A rate in samples per pixel and second may be known from earlier work; `on_host` says that it
-    /// is the host's processor.
+    /// Adds a worker that is ready. A rate in samples per pixel and second may be known from earlier work; `on_host` says
+    /// that it is the host's processor.
     pub fn join(&mut self, worker: WorkerId, rate: Option<f64>, on_host: bool) {
         let is_measured = rate.is_some();
         self.workers.insert(worker, Worker { rate, on_host, is_measured, ..Worker::default() });
     }
 
-    /// A worker is lost or goes. Its leases are free for others.
+    /// Removes a worker that is lost or goes. Its leases are free for others.
     pub fn leave(&mut self, worker: WorkerId) {
         self.workers.remove(&worker);
         self.round_left.remove(&worker);
@@ -338,8 +338,8 @@ impl Scheduler {
         })
     }
 
-    /// A worker has rendered more samples of a lease. A guided lease is made longer if its worker would soon be done
-    /// and the samples behind it are free.
+    /// Notes that a worker has rendered more samples of a lease. A guided lease is made longer if its worker would soon be
+    /// done and the samples behind it are free.
     pub fn progress(&mut self, worker: WorkerId, lease: u64, samples: u32, now: f64) -> Option<Extension> {
         let entry = self.leases.get_mut(&lease).filter(|l| l.worker == worker && !l.rendered)?;
         // A worker that says more has not rendered more than its lease
@@ -404,8 +404,8 @@ impl Scheduler {
         Some(self.lease(worker, samples, None, true, now))
     }
 
-    /// A worker has rendered a lease up to `end` in `seconds` of work; its film follows. False if there is no such
-    /// lease, or `end` is not within it.
+    /// Notes that a worker has rendered a lease up to `end` in `seconds` of work; its film follows. False if there is no
+    /// such lease, or `end` is not within it.
     pub fn rendered(&mut self, worker: WorkerId, lease: u64, end: u32, seconds: f64) -> bool {
         let Some(entry) = self.leases.get_mut(&lease).filter(|l| l.worker == worker && !l.rendered) else {
             return false;
@@ -424,7 +424,7 @@ impl Scheduler {
         true
     }
 
-    /// The film of a rendered lease has arrived.
+    /// Notes that the film of a rendered lease has arrived; returns the lease's fate and samples.
     pub fn commit(&mut self, worker: WorkerId, lease: u64) -> (Commit, Range<u32>) {
         let Some(entry) = self.leases.get(&lease).filter(|l| l.worker == worker && l.rendered).cloned()
         else {

@@ -29,9 +29,9 @@ impl Outcome {
 pub struct Interval {
     /// The worker's target.
     pub target: String,
-    /// When the lease was granted.
+    /// Time at which the lease was granted, in seconds since the pass began.
     pub start: f64,
-    /// When its samples were rendered, or its worker was lost.
+    /// Time at which the lease's samples were rendered or its worker was lost, in seconds since the pass began.
     pub end: f64,
     /// The samples of every pixel.
     pub samples: Range<u32>,

@@ -59,7 +59,7 @@ pub struct Options {
     pub listen: Option<PathBuf>,
 }
 
-/// Something about a worker that people should know.
+/// An event of a worker that people should know of, such as its loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerNote {
     /// The worker's target.
@@ -167,7 +167,7 @@ impl Together {
         &self.timeline
     }
 
-    /// Events of workers since this was asked last.
+    /// Events of workers since the last call.
     pub fn take_notes(&mut self) -> Vec<WorkerNote> {
         let fault = self.loaded.as_ref().and_then(|loaded| loaded.merger.take_fault());
         if let Some(fault) = fault {
@@ -214,7 +214,7 @@ impl Together {
     fn empty(&self, identity: Identity) -> Result<PartialFilm> {
         PartialFilm::empty(identity).map_err(|e| match e {
             MergeError::Film(error) => error,
-            other => Error::Contract { actor: self.info.target.clone(), message: other.to_string() },
+            other => Error::Contract { actor: self.info.target.to_string(), message: other.to_string() },
         })
     }
 
@@ -322,7 +322,7 @@ impl Renderer for Together {
             Ended::Done(report) => Ok(report),
             Ended::Stopped => {
                 let message = "a pass that nobody stops was stopped".into();
-                Err(Error::Contract { actor: self.info.target.clone(), message })
+                Err(Error::Contract { actor: self.info.target.to_string(), message })
             }
         }
     }

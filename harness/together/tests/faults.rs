@@ -75,7 +75,7 @@ impl Renderer for Faulty {
     fn accumulate(&mut self, samples: Range<u32>) -> Result<PassReport> {
         std::thread::sleep(self.delay);
         self.passes_left = self.passes_left.saturating_sub(1);
-        let actor = self.info.target.clone();
+        let actor = self.info.target.to_string();
         if self.strikes(Fault::DeviceError) {
             let (action, reason) = ("rendering".into(), "an illegal address".into());
             return Err(Error::Device { actor, action, reason });
@@ -126,7 +126,8 @@ impl Launcher for Threads {
             if lives.len() > 1 { lives.pop_front().unwrap() } else { lives[0] };
         let (ours, theirs) = UnixStream::pair().unwrap();
         std::thread::spawn(move || {
-            let info = DeviceInfo { target: format!("fake@{target}"), exact: true, ..DeviceInfo::default() };
+            let info =
+                DeviceInfo { target: format!("fake@{target}").into(), exact: true, ..DeviceInfo::default() };
             let (delay, stream) = (Duration::from_micros(micros), theirs.try_clone().unwrap());
             let inner = NullRenderer::new();
             let mut renderer = Faulty { inner, info, delay, fault, passes_left, stream };

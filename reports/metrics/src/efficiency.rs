@@ -10,7 +10,7 @@ use crate::tiles::squared_errors;
 /// Side of a tile in pixels: 768 values of an estimator's error.
 pub const TILE: u32 = 16;
 
-/// A ratio, and one over it, from which on a picture has its full colour: five doublings.
+/// Ratio of efficiencies from which on a tile has its full colour, 32 or 1/32: five doublings.
 pub const FULL_COLOUR: f64 = 32.0;
 
 /// The colours of a tile where A wins by [`FULL_COLOUR`], where both are equal, and where B does, as 8-bit sRGB: the

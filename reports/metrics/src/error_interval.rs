@@ -1,4 +1,4 @@
-//! How far an image's root mean squared error tells that of another image by the same estimator and samples.
+//! Confidence intervals of an image's root mean squared error against a reference.
 //!
 //! Errors of neighbouring pixels may be of one splat or one photon, so the interval is by blocks of pixels, whose errors
 //! are taken as independent. The variance of their sum is estimated by the successive differences of von Neumann (1941):

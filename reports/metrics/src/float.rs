@@ -1,4 +1,4 @@
-//! Numbers that survive JSON.
+//! Floating-point numbers in JSON, with NaN and the infinities.
 //!
 //! JSON has no infinity and no NaN, but the PSNR of two identical images is infinite and a broken image has
 //! NaN errors. Such values are written as the strings `"inf"`, `"-inf"` and `"nan"`. Strings were chosen over

@@ -10,7 +10,7 @@ use super::sources::Source;
 /// The port that a file in no backend's folder belongs to.
 pub const SHARED: &str = "shared";
 
-/// Formula and assumptions, for below a table.
+/// Formula and assumptions of the degree of portability, to print below a table.
 pub const EXPLANATION: &str = "\
 Degree of portability (Mooney 1997): 1 - C_port / C_redevelop. C_port is the backend's own lines, host and device;
 C_redevelop is those and all shared lines, as if nothing could be shared. It assumes that a line costs the same
@@ -92,9 +92,9 @@ impl Lines {
 pub struct PortCost {
     /// The backend.
     pub backend: String,
-    /// The own files.
+    /// Number of files that belong to this backend alone.
     pub files: usize,
-    /// The own lines: the cost of the port.
+    /// Lines that belong to this backend alone: the cost of the port.
     pub own: Lines,
     /// Mooney's degree of portability, from 0 (nothing is shared) to 1 (nothing need be written); none where
     /// there are no lines at all.

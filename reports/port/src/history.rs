@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cost::{Layout, SHARED};
 
-/// Changes to two backends.
+/// Numbers of changes that touched one or both of two backends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PairHistory {
@@ -14,7 +14,7 @@ pub struct PairHistory {
     pub a: String,
     /// The second backend.
     pub b: String,
-    /// Changes that touched both.
+    /// Changes that touched both backends.
     pub both: usize,
     /// Changes that touched the first and not the second.
     pub only_a: usize,
@@ -22,7 +22,7 @@ pub struct PairHistory {
     pub only_b: usize,
 }
 
-/// Changes to the places of a layout.
+/// Numbers of changes that touched the places of a layout.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct History {

@@ -1,4 +1,4 @@
-//! Tokens as symbols that are compared, after what does not count is taken out.
+//! Levels of comparison: tokens as symbols, with more or less of the spelling taken out.
 
 mod names;
 
@@ -18,10 +18,10 @@ pub enum Level {
     /// Words of CUDA, OpenCL, C and Rust that mean the same become one (the table in [`super::dialect`]),
     /// suffixes of numbers go, and so do attributes.
     Dialect,
-    /// In addition a name becomes how many other names ago it was last used (parameterized matching: Baker, A
-    /// theory of parameterized pattern matching, STOC 1993), so that consistent renaming changes nothing; and
-    /// what only one of C and Rust writes goes: declared types, casts, `let`, `mut`, `return`, semicolons,
-    /// and brackets of conditions.
+    /// [`Level::Dialect`], with each name replaced by the number of other names since its last use (parameterized matching:
+    /// Baker, A theory of parameterized pattern matching, STOC 1993), so that consistent renaming changes nothing; and what
+    /// only one of C and Rust writes goes: declared types, casts, `let`, `mut`, `return`, semicolons, and brackets of
+    /// conditions.
     Names,
 }
 
@@ -42,7 +42,7 @@ impl Level {
 /// One compared token: a 64-bit hash of its text, and its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Equal for tokens that count as equal.
+    /// Hash of the token's text, equal for tokens that count as equal.
     pub code: u64,
     /// Line of the file, from 1.
     pub line: u32,

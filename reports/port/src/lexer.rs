@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-/// How a file is read.
+/// The language of a source file, which decides how it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// Rust.
@@ -40,7 +40,7 @@ pub enum Kind {
     Number,
     /// A string or a character with its quotes.
     Text,
-    /// Anything else: an operator or a bracket.
+    /// An operator, a bracket or any other mark.
     Mark,
 }
 
@@ -49,7 +49,7 @@ pub enum Kind {
 pub struct Token<'a> {
     /// The kind.
     pub kind: Kind,
-    /// As it is written.
+    /// The token's text as written.
     pub text: &'a str,
     /// The line, from 1.
     pub line: u32,

@@ -10,7 +10,7 @@ use super::sources::Source;
 use super::tiling::tiles;
 use super::winnow::Winnowing;
 
-/// The meaning of the numbers, to be printed below a table.
+/// The meaning of the similarity figures, to print below a table.
 pub const EXPLANATION: &str = "\
 Per cent of a side's lines of code found on the other side. Comments and white space never count. Levels: raw is as
 written; dialect makes words of CUDA, OpenCL, C and Rust that mean the same one; names also takes out what things are
@@ -30,7 +30,7 @@ pub const SHORTEST: usize = 20;
 pub struct Matched {
     /// Lines with a token that counts at this level.
     pub lines: usize,
-    /// Lines with such a token that a match covers.
+    /// Lines with a counted token that a match covers.
     pub matched: usize,
 }
 
@@ -53,7 +53,7 @@ pub type Levels = [Matched; 3];
 pub struct Part {
     /// The path below the side's folder; `.` for all.
     pub name: String,
-    /// Raw, in the neutral dialect, with neutral names.
+    /// Matched lines of raw tokens, in the neutral dialect, and with neutral names.
     pub levels: Levels,
 }
 
@@ -62,7 +62,7 @@ pub struct Part {
 pub struct Pair {
     /// The first side's file, and how much of it is in the other.
     pub a: Part,
-    /// The second side's file.
+    /// The second side's file, and how much of it is in the other.
     pub b: Part,
 }
 
@@ -71,7 +71,7 @@ pub struct Pair {
 pub struct Side {
     /// The name.
     pub name: String,
-    /// All of it.
+    /// All files of the side together.
     pub whole: Part,
     /// The folders where there are several, each with all below it.
     pub folders: Vec<Part>,

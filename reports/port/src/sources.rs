@@ -39,7 +39,7 @@ pub enum SourceError {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// Nothing to compare.
+    /// The file or folder holds no sources.
     #[error("no sources in {}: name a folder that holds {} files", path.display(), Language::EXTENSIONS.join(", "))]
     Nothing {
         /// The file or folder.

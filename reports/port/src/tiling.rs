@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, HashMap};
 use super::level::Symbol;
 use super::winnow::gram_hashes;
 
-/// A run that both files have.
+/// A run of symbols that two files share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tile {
     /// Symbols in the run.

@@ -3,12 +3,13 @@
 
 use super::level::Symbol;
 
-/// How fingerprints are taken. Two files that share a run of `gram + window - 1` symbols share a fingerprint.
+/// Parameters of winnowing, which selects the fingerprints of a file. Two files that share a run of `gram + window - 1`
+/// symbols share a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Winnowing {
     /// Symbols that one hash covers; shorter runs are noise.
     pub gram: usize,
-    /// Hashes of which the smallest is kept.
+    /// Number of hashes in a window, of which the smallest is kept.
     pub window: usize,
 }
 

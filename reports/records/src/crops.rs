@@ -22,11 +22,11 @@ pub struct Crops {
     pub picture: String,
     /// Left edge of the part in the image.
     pub x: u32,
-    /// The upper edge.
+    /// Upper edge of the part in the image.
     pub y: u32,
-    /// Pixels a row of the part.
+    /// Width of the part in pixels.
     pub width: u32,
-    /// Rows of the part.
+    /// Height of the part in pixels.
     pub height: u32,
     /// The reference: a file, or target, samples per pixel and seed.
     pub against: String,

@@ -20,13 +20,13 @@ pub struct Divergence {
     pub seed: u64,
     /// The pixels whose paths were compared.
     pub scope: DivergenceScope,
-    /// Samples per pixel at which the images first differ; 0 where that was not the occasion.
+    /// Samples per pixel at which the images first differ; 0 where the paths were compared for another reason.
     pub spp: u32,
     /// Samples of every pixel whose paths were compared.
     pub samples: u32,
     /// Pixels of the image.
     pub pixels: u64,
-    /// Pixels in which the images differ, where the scope is these.
+    /// Pixels in which the images differ, for [`DivergenceScope::DifferingPixels`].
     pub pixels_differing: u64,
     /// Pixels whose paths were compared.
     pub pixels_compared: u64,
@@ -72,7 +72,7 @@ impl DivergenceScope {
 pub struct QuantityDivergence {
     /// The quantity, such as `depth`.
     pub quantity: String,
-    /// Paths in which it differs.
+    /// Paths in which the quantity differs.
     pub differing: u64,
     /// Paths that diverge here: all quantities before are equal to the bit.
     pub diverging: u64,
@@ -94,17 +94,17 @@ pub struct WorstPath {
     pub x: u32,
     /// The pixel's row, from 0 at the top.
     pub y: u32,
-    /// The sample.
+    /// Index of the sample in the pixel.
     pub sample: u32,
     /// The vertex where the paths part; 0 is what the camera ray found.
     pub bounce: u32,
-    /// The detail in which they part.
+    /// The detail in which the paths part.
     pub quantity: String,
     /// The value on the first target.
     pub a: String,
-    /// The value on the second.
+    /// The value on the second target.
     pub b: String,
-    /// How far apart these are in steps of binary32, where they are numbers.
+    /// Distance of the two values in steps of binary32, where they are numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ulps: Option<u64>,
     /// Greatest difference of a channel of the sample's radiance.
@@ -122,7 +122,7 @@ pub struct FieldCount {
     pub bounce: u32,
     /// The field, such as `primitive`.
     pub field: String,
-    /// Paths that diverge at it.
+    /// Paths that diverge at the field.
     pub paths: u64,
 }
 

@@ -22,13 +22,13 @@ pub struct Efficiency {
     /// The time of A's samples, in milliseconds.
     #[serde(with = "float")]
     pub a_ms: f64,
-    /// The time of B's.
+    /// The time of B's samples, in milliseconds.
     #[serde(with = "float")]
     pub b_ms: f64,
     /// Mean squared error over linear radiance of A's image against the reference.
     #[serde(with = "float")]
     pub a_mse: f64,
-    /// Mean squared error of B's image.
+    /// Mean squared error over linear radiance of B's image against the reference.
     #[serde(with = "float")]
     pub b_mse: f64,
     /// Tiles of the image.

@@ -116,7 +116,7 @@ pub struct StudySettings {
     pub repeats: u32,
     /// The spp levels, ascending.
     pub spp: Vec<u32>,
-    /// The target that speed-ups by device are over; the first where there is none.
+    /// The baseline target of speed-ups by device; the first target where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<TargetId>,
 }
@@ -157,8 +157,7 @@ impl Environment {
 
     /// The description of a target, if it took part.
     pub fn target(&self, target: &TargetId) -> Option<&TargetInfo> {
-        let name = target.to_string();
-        self.targets.iter().find(|t| t.info.target == name)
+        self.targets.iter().find(|t| t.info.target == *target)
     }
 }
 

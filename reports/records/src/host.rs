@@ -20,7 +20,8 @@ pub struct HostInfo {
 }
 
 impl HostInfo {
-    /// Asks the operating system. Complete on Linux; elsewhere the name of the system and the cores only.
+    /// Describes the computer that this process runs on. Complete on Linux; elsewhere the name of the system and the cores
+    /// only.
     pub fn detect() -> Self {
         let file = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let kernel = file("/proc/sys/kernel/osrelease");

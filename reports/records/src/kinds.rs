@@ -77,7 +77,7 @@ pub struct Difference {
     /// `identical`, `within noise`, `inconclusive`, `biased` or `broken` by the rule of [`lockstep_metrics::statistics`];
     /// empty where it was not applied.
     pub verdict: String,
-    /// Why, in a sentence; empty for identical films.
+    /// Reason for the verdict, in a sentence; empty for identical films.
     pub reason: String,
     /// The tests behind the verdict; nothing where films are identical or broken.
     #[serde(flatten)]
@@ -105,11 +105,11 @@ pub struct Tests {
     pub tiles_rejected: u64,
     /// Left edge of the most significant tile, in pixels.
     pub worst_x: u32,
-    /// The upper edge.
+    /// Upper edge of the most significant tile, in pixels.
     pub worst_y: u32,
-    /// The side.
+    /// Side of the most significant tile, in pixels.
     pub worst_side: u32,
-    /// The difference of its mean, A − B, over the mean of both.
+    /// Difference of the most significant tile's means, A − B, over the mean of both.
     #[serde(with = "float")]
     pub worst_relative: f64,
 }
@@ -171,9 +171,9 @@ pub struct Noise {
     pub target: TargetId,
     /// Samples per pixel of both images.
     pub spp: u32,
-    /// Seed of the one.
+    /// Random seed of one image.
     pub seed: u64,
-    /// Seed of the other.
+    /// Random seed of the other image.
     pub other_seed: u64,
     /// Mean squared error over 8-bit sRGB values, 0 to 65025.
     #[serde(with = "float")]
@@ -329,7 +329,7 @@ pub fn mega_per_second(count: u64, ms: f64) -> f64 {
     if ms > 0.0 { count as f64 / ms / 1e3 } else { f64::NAN }
 }
 
-/// Taking a scene to a target.
+/// The cost of taking a scene to a target: times and memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Load {
@@ -340,8 +340,7 @@ pub struct Load {
     /// Building the acceleration structure or reading it from the cache, in milliseconds.
     #[serde(with = "float")]
     pub build_ms: f64,
-    /// Whether the acceleration structure was read from the cache; nothing where it is none that is kept
-    /// there.
+    /// Whether the acceleration structure was read from the cache; nothing for a structure that the cache does not keep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<bool>,
     /// Compiling kernels, in milliseconds; 0 where there are none.
@@ -354,7 +353,8 @@ pub struct Load {
     pub triangles: u64,
     /// Bytes the target holds for the scene.
     pub device_bytes: u64,
-    /// Bytes of the photon maps of the passes in flight at most, beside those of the scene; 0 without one, and in older records.
+    /// Bytes of the photon maps of all passes that may be in flight at once, beside those of the scene; 0 without photon
+    /// maps, and in older records.
     #[serde(skip_serializing_if = "is_zero")]
     pub photon_map_bytes: u64,
     /// How the target was compiled.
@@ -384,7 +384,7 @@ pub struct Bounce {
     pub extension_rays: u64,
     /// Number of extension rays that hit a surface.
     pub hits: u64,
-    /// Shadow rays traced from those hits.
+    /// Shadow rays traced from the hits of this bounce.
     pub shadow_rays: u64,
     /// Number of shadow rays that reached their light.
     pub unoccluded: u64,
@@ -407,11 +407,11 @@ pub struct Hits {
     pub spp: u32,
     /// Random seed.
     pub seed: u64,
-    /// Rays traced by both.
+    /// Rays traced by both targets.
     pub rays: u64,
-    /// Rays for which they named another instance or primitive.
+    /// Rays for which the targets named different instances or primitives.
     pub primitive_differs: u64,
-    /// Rays that hit for one and missed for the other; counted in `primitive_differs` too.
+    /// Rays that hit on one target and missed on the other; counted in `primitive_differs` too.
     pub hit_or_miss_differs: u64,
     /// Rays with the same primitive but another distance or barycentrics.
     pub distance_differs: u64,
@@ -422,7 +422,7 @@ pub struct Hits {
     /// `pixels_differing` over `pixels`, 0 to 1.
     #[serde(with = "float")]
     pub share: f64,
-    /// Why, in a sentence.
+    /// Reason for the different hits, in a sentence.
     pub why: String,
     /// How both targets were compiled; `fast` when either was.
     pub mode: Mode,
@@ -516,7 +516,7 @@ impl Note {
         }
     }
 
-    /// Scene, target and substitute of a remark that is of [`Self::otherwise`].
+    /// Scene, target and substitute of a remark made by [`Self::otherwise`].
     pub fn as_otherwise(&self) -> Option<[&str; 3]> {
         let what = self.text.strip_prefix(OTHERWISE)?;
         Some([self.scene.as_deref()?, self.target.as_deref()?, what])

@@ -87,7 +87,7 @@ pub enum RecordError {
     /// A record could not be turned into JSON or CSV.
     #[error("cannot encode a record for {}: {message}", path.display())]
     Encode {
-        /// The file it was meant for.
+        /// The file that the record was to be written to.
         path: PathBuf,
         /// The encoder's error.
         message: String,

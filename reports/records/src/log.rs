@@ -29,7 +29,7 @@ impl std::fmt::Display for DroppedLine {
 pub struct Resumed {
     /// The log, ready for more.
     pub log: RecordLog,
-    /// Every record in it, in the order written.
+    /// Every record in the log, in the order written.
     pub records: Vec<Record>,
     /// The torn last line, if there was one.
     pub dropped: Option<DroppedLine>,
@@ -113,7 +113,7 @@ impl RecordLog {
         }
     }
 
-    /// The file.
+    /// The path of the log's file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -23,7 +23,7 @@ pub enum MapError {
     Write(#[from] WriteError),
 }
 
-/// Which comparison a map is of.
+/// The comparison that a map shows: scene, targets, samples per pixel and seed.
 #[derive(Debug, Clone, Copy)]
 pub struct MapOf<'a> {
     /// Scene name.
@@ -39,7 +39,7 @@ pub struct MapOf<'a> {
 }
 
 impl MapOf<'_> {
-    /// Where the map of some quantity goes, from the study's folder.
+    /// Path of the map of some quantity, relative to the study's folder.
     pub fn file(&self, quantity: &str) -> String {
         let [a, b] = [self.a, self.b].map(|target| encode_name(&target.to_string()));
         let [scene, what] = [self.scene, quantity].map(encode_name);

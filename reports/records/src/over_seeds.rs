@@ -23,7 +23,7 @@ pub struct OverSeeds {
     pub mode: Mode,
     /// The verdict, as in [`Difference`].
     pub verdict: String,
-    /// Why, in a sentence.
+    /// Reason for the verdict, in a sentence.
     pub reason: String,
     /// The tests behind the verdict; nothing where images are identical or broken.
     #[serde(flatten)]

@@ -13,9 +13,9 @@ pub struct PortSimilarity {
     pub b: String,
     /// The shortest run of tokens that counted.
     pub shortest: usize,
-    /// All of the first side, then its folders.
+    /// Similarity of the whole first side, then of each of its folders.
     pub a_parts: Vec<Part>,
-    /// All of the second side, then its folders.
+    /// Similarity of the whole second side, then of each of its folders.
     pub b_parts: Vec<Part>,
     /// The pairs of files that share the most lines.
     pub pairs: Vec<Pair>,
@@ -24,7 +24,7 @@ pub struct PortSimilarity {
 }
 
 impl PortSimilarity {
-    /// An answer with its first `most` pairs.
+    /// The record of a similarity, with its first `most` pairs.
     pub fn new(similarity: &Similarity, most: usize) -> Self {
         let parts = |side: &lockstep_port::similarity::Side| {
             std::iter::once(&side.whole).chain(&side.folders).cloned().collect()

@@ -21,22 +21,22 @@ pub struct Speedup {
     pub seed: u64,
     /// Repeats of each step, the least of any; of several the median counts.
     pub repeats: u32,
-    /// Making camera rays.
+    /// Speed-up of making camera rays.
     #[serde(with = "float")]
     pub generate: f64,
-    /// Closest-hit traversal.
+    /// Speed-up of closest-hit traversal.
     #[serde(with = "float")]
     pub extend: f64,
-    /// Shading and sampling.
+    /// Speed-up of shading and sampling.
     #[serde(with = "float")]
     pub shade: f64,
-    /// Any-hit traversal and adding the light that arrives.
+    /// Speed-up of any-hit traversal and adding the light that arrives.
     #[serde(with = "float")]
     pub connect: f64,
-    /// Traversal alone.
+    /// Speed-up of traversal alone.
     #[serde(with = "float")]
     pub trace: f64,
-    /// All stages and what lies between them.
+    /// Speed-up of all stages and what lies between them.
     #[serde(with = "float")]
     pub total: f64,
     /// The mode that `target` was compiled in.

@@ -57,15 +57,15 @@ pub struct StudyImage {
 /// found. A study that was interrupted is one with fewer records.
 #[derive(Debug, Clone, Default)]
 pub struct Study {
-    /// The folder it lies in; nothing for one made from records alone.
+    /// The study's folder; nothing for a study made from records alone.
     pub folder: Option<PathBuf>,
     /// The environment of the study: host, targets, settings, command.
     pub environment: Environment,
-    /// Pairs compared.
+    /// Comparisons of two targets' images.
     pub differences: Vec<Difference>,
-    /// Targets against the reference.
+    /// Comparisons of targets' images with the reference.
     pub convergences: Vec<Convergence>,
-    /// Times.
+    /// Times of the schedule's steps.
     pub timings: Vec<Timing>,
     /// Second times of the first target, one for each of its `timings` where rounds were timed for a floor.
     pub aa_control: Vec<Timing>,
@@ -73,13 +73,13 @@ pub struct Study {
     pub equal_times: Vec<EqualTime>,
     /// Parts of integrators' images after equal time.
     pub crops: Vec<Crops>,
-    /// Two integrators on one target.
+    /// Comparisons of two integrators on one target.
     pub efficiencies: Vec<Efficiency>,
     /// Techniques of bidirectional integrators.
     pub pyramids: Vec<Pyramid>,
-    /// CPU targets by number of threads.
+    /// Times of CPU targets by number of threads.
     pub scalings: Vec<Scaling>,
-    /// Several targets on one image.
+    /// Passes that several targets rendered together.
     pub sharings: Vec<Sharing>,
     /// Pairs of folders of sources.
     pub similarities: Vec<PortSimilarity>,
@@ -89,7 +89,7 @@ pub struct Study {
     pub history: Option<History>,
     /// Hashes of films.
     pub films: Vec<FilmHash>,
-    /// Loads.
+    /// Costs of taking scenes to targets.
     pub loads: Vec<Load>,
     /// Rays by bounce.
     pub bounces: Vec<Bounce>,
@@ -263,8 +263,7 @@ impl Study {
         measured.for_each(|target| push_new(&mut targets, target));
         let listed = &self.environment.targets;
         targets.sort_by_cached_key(|target| {
-            let label = target.to_string();
-            listed.iter().position(|t| t.info.target == label).unwrap_or(usize::MAX)
+            listed.iter().position(|t| t.info.target == **target).unwrap_or(usize::MAX)
         });
         targets
     }

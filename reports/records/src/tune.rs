@@ -22,7 +22,7 @@ pub struct Tune {
     /// Work-items of a work-group; nothing where there are no groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
-    /// Whether nothing but scheduling and group is other than by default, so that the two make a grid.
+    /// Whether the configuration differs from the default in scheduling and group alone, and so belongs to their grid.
     pub in_grid: bool,
     /// Whether the configuration is the target's default, by whose time the others are divided.
     pub default: bool,

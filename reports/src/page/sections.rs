@@ -529,9 +529,9 @@ fn targets_table(study: &Study) -> Table {
     let texts = ["Target", "Mode", "Device", "Driver", "Compiler", "Flags", "Clocks"];
     let mut table = Table::new("targets", "Targets", &texts, &["Threads"]);
     for t in study.environment.targets.iter().map(|target| &target.info) {
-        let mode = TargetId::from(t.target.as_str()).mode;
+        let (target, mode) = (t.target.to_string(), t.target.mode);
         let mut row: Vec<Cell> =
-            [&t.target, mode.as_str(), &t.device, &t.driver, &t.compiler, &t.flags, &t.clocks]
+            [target.as_str(), mode.as_str(), &t.device, &t.driver, &t.compiler, &t.flags, &t.clocks]
                 .map(Cell::text)
                 .to_vec();
         row.push(match t.host_threads() {

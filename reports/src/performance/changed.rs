@@ -39,9 +39,8 @@ impl Machine {
 
     /// Whether a target's host, device and number of threads or compute units are the same.
     pub(super) fn is_same_for(&self, target: &TargetId) -> bool {
-        let name = target.to_string();
         let of = |devices: &[DeviceInfo]| {
-            let device = devices.iter().find(|d| d.target == name);
+            let device = devices.iter().find(|d| d.target == *target);
             device.map(|d| (d.device.clone(), d.compute_units))
         };
         self.is_same_host && of(&self.before) == of(&self.after)

@@ -35,24 +35,24 @@ pub struct StudyDiff {
 /// Why two studies cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiffError {
-    /// Studies that rendered other images.
+    /// The studies rendered other images.
     #[error(
         "the studies rendered other images: {before} before, {after} after; run both with the same options"
     )]
     Settings {
-        /// Settings of the earlier.
+        /// Settings of the earlier study.
         before: String,
-        /// Settings of the later.
+        /// Settings of the later study.
         after: String,
     },
-    /// No scene is in both.
+    /// No scene is in both studies.
     #[error(
         "the studies have no scene in common: {before} before, {after} after; run both on one scene at least"
     )]
     Scenes {
-        /// Scenes of the earlier.
+        /// Scenes of the earlier study.
         before: String,
-        /// Scenes of the later.
+        /// Scenes of the later study.
         after: String,
     },
 }
@@ -102,13 +102,13 @@ impl StudyDiff {
         self.times.iter().filter(move |t| t.quantity == WHOLE && t.change == Some(change))
     }
 
-    /// The whole times that are slower by more than a share of the earlier time, as in 0.05, a sentence each.
+    /// Sentences about the whole times that grew by more than `share` of the earlier time; 0.05 stands for 5 %.
     pub fn slower_by(&self, share: f64) -> Vec<String> {
         let beyond = self.whole(Change::Slower).filter(|t| t.ratio.median > 1.0 + share);
         beyond.map(TimeDiff::sentence).collect()
     }
 
-    /// The whole times that too few rounds, or another machine, leave without a verdict, a sentence each.
+    /// Sentences about the whole times without a verdict, because rounds are too few or the machines differ.
     pub fn undecided(&self) -> Vec<String> {
         let open = self.times.iter().filter(|t| t.quantity == WHOLE && t.change.is_none());
         open.map(TimeDiff::sentence).collect()

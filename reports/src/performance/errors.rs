@@ -5,7 +5,8 @@ use crate::records::{Convergence, TargetId};
 use crate::study::Study;
 use serde::Serialize;
 
-/// The error of one target on one scene at the highest level that both studies reach, before and after.
+/// The error of one target on one scene at the highest level that both studies reach, in the earlier and in the later
+/// study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ErrorDiff {
     /// Scene name.
@@ -14,10 +15,10 @@ pub struct ErrorDiff {
     pub target: TargetId,
     /// Samples per pixel.
     pub spp: u32,
-    /// Mean squared error over linear radiance, before.
+    /// Mean squared error over linear radiance in the earlier study.
     #[serde(with = "crate::float")]
     pub before: f64,
-    /// Mean squared error over linear radiance, after.
+    /// Mean squared error over linear radiance in the later study.
     #[serde(with = "crate::float")]
     pub after: f64,
 }

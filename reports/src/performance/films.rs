@@ -5,7 +5,7 @@ use crate::records::{FilmHash, TargetId};
 use crate::study::{Study, push_new};
 use serde::Serialize;
 
-/// The films of one target on one scene, before and after.
+/// The films of one target on one scene in the earlier and in the later study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FilmDiff {
     /// Scene name.
@@ -16,7 +16,7 @@ pub struct FilmDiff {
     pub compared: usize,
     /// Number of films that differ in a bit between the studies.
     pub changed: usize,
-    /// Samples per pixel of the first that does.
+    /// Samples per pixel of the first film that differs between the studies.
     pub first_changed_spp: Option<u32>,
 }
 

@@ -57,7 +57,7 @@ impl History {
         scenes
     }
 
-    /// One row for every point.
+    /// A table with a row for every rate of the history.
     pub fn table(&self) -> Table {
         let numbers = ["Mrays/s", "Low", "High", "Rounds"];
         let mut table = Table::new("history", "Rates by commit", &["Study", "Scene", "Target"], &numbers);
@@ -119,7 +119,8 @@ impl History {
         }
     }
 
-    /// Each scene's last rate of every target over its first, a sentence each; the rate of one that has no other.
+    /// Sentences about each target's last rate on each scene, as a ratio to the first; the rate itself where one study
+    /// alone has it.
     pub fn sentences(&self) -> Vec<String> {
         let mut keys = Vec::new();
         self.points.iter().for_each(|p| push_new(&mut keys, (p.scene.as_str(), p.target.as_str())));

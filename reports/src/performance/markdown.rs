@@ -6,7 +6,7 @@ use crate::statistics::timing::{COVERAGE, MedianInterval};
 use crate::tables::{Cell, Table, escape_markdown};
 
 impl StudyDiff {
-    /// Headline, changes of the environment, and the tables that have rows.
+    /// The comparison in Markdown: headline, changes of the environment, and the tables that have rows.
     pub fn markdown(&self) -> String {
         let mut text = format!("## Performance\n\n{}\n\n", escape_markdown(&self.headline()));
         text.push_str(&format!(
@@ -26,7 +26,7 @@ impl StudyDiff {
         text
     }
 
-    /// Times, films and errors.
+    /// The tables of times, films and errors.
     pub fn tables(&self) -> [Table; 3] {
         [self.time_table(), self.film_table(), self.error_table()]
     }

@@ -22,7 +22,7 @@ const QUANTITIES: [(&str, Quantity); 3] =
 const NO_FLOOR: MedianInterval =
     MedianInterval { median: 1.0, low: 1.0, high: 1.0, coverage: 1.0, count: usize::MAX };
 
-/// A time of one target on one scene, before and after.
+/// A time of one target on one scene in the earlier and in the later study.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TimeDiff {
     /// Scene name.
@@ -33,19 +33,20 @@ pub struct TimeDiff {
     pub quantity: &'static str,
     /// Samples per pixel that both studies rendered.
     pub spp: u32,
-    /// Milliseconds before, over those samples.
+    /// Milliseconds in the earlier study, over the samples that both studies rendered.
     pub before: MedianInterval,
-    /// Milliseconds after.
+    /// Milliseconds in the later study, over the samples that both studies rendered.
     pub after: MedianInterval,
-    /// Time after over time before.
+    /// Ratio of the later study's time to the earlier's.
     pub ratio: MedianInterval,
-    /// Million rays a second before, over this time; NaN where no rays were counted.
+    /// Million rays a second in the earlier study, over this time; NaN where no rays were counted.
     #[serde(with = "crate::float")]
     pub mrays_before: f64,
-    /// Million rays a second after, over this time; NaN where no rays were counted.
+    /// Million rays a second in the later study, over this time; NaN where no rays were counted.
     #[serde(with = "crate::float")]
     pub mrays_after: f64,
-    /// The verdict; nothing where rounds are too few or the machine is another.
+    /// Whether the time is shorter in the later study, longer or the same; nothing where rounds are too few or the machines
+    /// differ.
     pub change: Option<Change>,
     /// Why there is no verdict; empty where there is one.
     pub reason: String,

@@ -21,9 +21,9 @@ pub enum SeriesKind {
 /// A line of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// The text at its end.
+    /// The text at the end of the line.
     pub label: String,
-    /// The meaning.
+    /// The meaning of the line, which decides how it looks.
     pub kind: SeriesKind,
     /// Place on the horizontal axis and value, ascending.
     pub points: Vec<(f64, f64)>,
@@ -34,13 +34,13 @@ pub struct Series {
 pub struct XAxis {
     /// The axis's title.
     pub label: String,
-    /// The unit of a point that is read out: `spp`.
+    /// Unit of a point's horizontal value where the point is read out: `spp`.
     pub unit: String,
     /// Whether the axis is logarithmic.
     pub log: bool,
     /// Values of the tick marks, ascending.
     pub ticks: Vec<f64>,
-    /// Texts of the marks in their order; their numbers where there are none.
+    /// Texts of the tick marks, in their order; without any, the marks show their numbers.
     pub names: Vec<String>,
 }
 
@@ -66,12 +66,12 @@ impl XAxis {
     }
 }
 
-/// How a vertical axis runs.
+/// The scale of a vertical axis, with its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum YScale {
-    /// Logarithmic, about the values.
+    /// Logarithmic, over a range that holds all values.
     Log,
-    /// Linear about the values, which are at most 1.
+    /// Linear, over a range that holds all values, which are at most 1.
     UpToOne,
     /// Linear from 0 to 1.
     Share,
@@ -99,11 +99,11 @@ pub struct LinePlot {
 pub struct Segment {
     /// Which of the plot's parts, an index into [`BarPlot::parts`].
     pub part: usize,
-    /// The length.
+    /// Length of the segment, in the unit of the horizontal axis.
     pub value: f64,
 }
 
-/// One bar, or several beside each other.
+/// The bars of one target in one group: one stacked bar, or one bar for each part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     /// The group that it stands in, a scene.

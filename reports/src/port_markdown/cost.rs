@@ -5,8 +5,8 @@ use crate::format::{count, fixed, percent};
 use lockstep_port::cost::{Cost, EXPLANATION, SHARED};
 use lockstep_port::history::History;
 
-/// Lines and degree of portability of each backend; hours where any are known. A table wider than `width` leaves out what
-/// follows from the rest.
+/// The cost of each backend in Markdown: lines, degree of portability, and hours where any are known. A table wider than
+/// `width` leaves out what follows from the rest.
 pub fn cost_markdown(cost: &Cost, width: Option<usize>) -> String {
     let with_hours = cost.ports.iter().any(|port| port.hours.is_some());
     let mut head =
@@ -41,7 +41,8 @@ pub fn cost_markdown(cost: &Cost, width: Option<usize>) -> String {
     format!("{text}\n{EXPLANATION}")
 }
 
-/// How often changes touched one of two backends alone, within `width` as [`cost_markdown`].
+/// The history of changes in Markdown: how often changes touched one of two backends alone. Tables keep within `width` as
+/// those of [`cost_markdown`] do.
 pub fn history_markdown(history: &History, width: Option<usize>) -> String {
     let mut rows = vec![words(&["A", "B", "both", "A only", "B only", "one without the other"])];
     for pair in &history.pairs {

@@ -5,8 +5,8 @@ use crate::format::{count, fixed};
 use lockstep_port::level::Level;
 use lockstep_port::similarity::{EXPLANATION, Levels, Matched, Part, Side, Similarity};
 
-/// The whole answer: sides, folders, and the first `most` pairs of files. Tables wider than `width` leave out columns, the
-/// least important first, and shorten names of files last.
+/// The similarity of two sides in Markdown: sides, folders, and the first `most` pairs of files. Tables wider than `width`
+/// leave out columns, the least important first, and shorten names of files last.
 pub fn similarity_markdown(similarity: &Similarity, most: usize, width: Option<usize>) -> String {
     let (a, b) = (&similarity.a, &similarity.b);
     let mut text = format!("A: {}\nB: {}\n\n", a.name, b.name);

@@ -46,7 +46,7 @@ pub struct Rate {
     pub backend: String,
     /// Samples a millisecond over the whole spp schedule, whose repeated steps count with their median.
     pub samples_per_ms: f64,
-    /// The rate over the most of any target on the platform, 0 to 1.
+    /// The rate over the highest rate of any target on the platform, 0 to 1.
     pub efficiency: f64,
 }
 

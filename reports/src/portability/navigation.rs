@@ -24,10 +24,10 @@ pub struct Choice {
     pub devices: Vec<(String, Option<String>)>,
     /// The harmonic mean of efficiencies over all devices and scenes, 0 where a device is left out.
     pub portability: f64,
-    /// Mean Jaccard distance, 0 to 1; nothing for a single device, or without a record of lines for every
-    /// backend.
+    /// Code divergence of the set: the mean Jaccard distance over all pairs of devices, 0 to 1; nothing for a single
+    /// device, or without a record of lines for every backend.
     pub divergence: Option<f64>,
-    /// Lines of code that all its devices together need.
+    /// Lines of code that the backends of the set compile together.
     pub lines: Option<usize>,
     /// The worst verdict on images of two of its targets, and the number of comparisons; nothing where there
     /// are none.

@@ -9,7 +9,7 @@ use crate::statistics::{DecisionRule, fit_bias};
 use crate::study::{Study, push_new};
 use crate::verdict::promises;
 
-/// The tables of a study whose pairs have a verdict; without rows for one whose pairs have none.
+/// Tables of verdicts, tests, noise floors and bias; without rows for a study whose pairs have no verdict.
 pub fn agreement_tables(study: &Study) -> Vec<Table> {
     vec![verdict_table(study), test_table(study), noise_table(study), ratio_table(study), bias_table(study)]
 }

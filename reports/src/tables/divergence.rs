@@ -5,7 +5,7 @@ use crate::records::{Divergence, DivergenceScope};
 use crate::study::Study;
 use crate::verdict::StudyVerdict;
 
-/// The first quantity that differs for every comparison, then each quantity that does, then the worst paths.
+/// Tables of diverging paths: for every comparison the first quantity that differs, then all that do, then the worst paths.
 pub fn divergence_tables(study: &Study) -> Vec<Table> {
     vec![first_table(study), quantity_table(study), worst_table(study)]
 }

@@ -16,7 +16,7 @@ pub struct DeviceSpeed<'a> {
     pub baseline: TargetId,
     /// The rate over the baseline's: that of the median pass where passes are recorded, else that of the whole time.
     pub speed_up: f64,
-    /// The least and the greatest that the intervals of both medians allow, where passes are recorded; nothing for the
+    /// Lowest and highest speed-up within the intervals of both medians, where passes are recorded; nothing for the
     /// baseline.
     pub range: Option<[f64; 2]>,
 }

@@ -38,7 +38,8 @@ impl IntegratorErrors<'_> {
         format!("{}{}", number(rmse), interval.unwrap_or_default())
     }
 
-    /// The integrator with the least error and how many times that the next one has, where there are two or more.
+    /// The integrator with the least error, and the next-best integrator's error over it; nothing for fewer than two
+    /// errors.
     pub fn least(&self) -> Option<(Integrator, f64)> {
         let errors = self.by_integrator.iter().filter_map(|(name, _)| Some((*name, self.rmse(*name)?)));
         let mut errors: Vec<(Integrator, f64)> = errors.collect();

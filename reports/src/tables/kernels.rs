@@ -14,7 +14,7 @@ pub fn kernel_table(study: &Study) -> Table {
     );
     for target in &study.environment.targets {
         for k in &target.kernels {
-            let mut row = vec![Cell::text(&target.info.target), Cell::text(&k.kernel)];
+            let mut row = vec![Cell::text(target.info.target.to_string()), Cell::text(&k.kernel)];
             let numbers = [k.registers, k.spill_bytes, k.stack_bytes, k.shared_bytes, k.width];
             row.extend(numbers.map(|n| n.map_or_else(Cell::empty, Cell::count)));
             table.rows.push(row);

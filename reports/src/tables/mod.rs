@@ -59,7 +59,7 @@ use crate::format;
 use crate::study::Study;
 use serde_json::{Map, Value, json};
 
-/// One cell: what people read and what programs read.
+/// A cell of a table: a text for people and a value for programs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
     /// The text that people read.
@@ -85,7 +85,7 @@ impl Cell {
         Self { value: Value::String(text.clone()), text }
     }
 
-    /// A number and how it is shown. A number that is not finite is given to programs as the text that
+    /// A cell with a number and the text that shows it. A number that is not finite is given to programs as the text that
     /// records use.
     pub fn number(value: f64, text: String) -> Self {
         let json = serde_json::Number::from_f64(value)
@@ -98,7 +98,7 @@ impl Cell {
         Self { text: format::count(value), value: Value::from(value) }
     }
 
-    /// Samples per pixel; nothing where they are not known.
+    /// A cell with samples per pixel; empty where they are not known.
     pub fn spp(spp: u32) -> Self {
         if spp == 0 { Self::empty() } else { Self::count(u64::from(spp)) }
     }
@@ -114,7 +114,7 @@ impl Cell {
     }
 }
 
-/// One column.
+/// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// The heading.

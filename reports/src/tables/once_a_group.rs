@@ -4,8 +4,8 @@ use crate::records::TargetId;
 use crate::verdict::StudyVerdict;
 use std::collections::HashSet;
 
-/// Findings about pairs of targets with their words. What is said of two groups of identical targets is said once, of the
-/// first pair of them.
+/// Findings about pairs of targets, in words, without repeats among identical targets. What is said of two groups of
+/// identical targets is said once, of the first pair of them.
 pub fn once_a_group<'a, T>(
     verdict: &StudyVerdict,
     findings: &'a [T],

@@ -2,6 +2,7 @@
 
 use super::{Cell, Table};
 use crate::study::Study;
+use lockstep_core::TargetId;
 
 /// Runs of programs that left no image to compare.
 pub fn run_failure_table(study: &Study) -> Table {
@@ -38,7 +39,7 @@ pub fn program_table(study: &Study) -> Table {
         for (i, line) in program.first_runs.iter().enumerate() {
             let once = |text: &str| if i == 0 { text.to_owned() } else { String::new() };
             table.rows.push(vec![
-                Cell::text(&target.info.target),
+                Cell::text(target.info.target.to_string()),
                 Cell::text(once(&target.info.driver)),
                 Cell::text(line),
                 Cell::text(once(&program.dir)),
@@ -66,8 +67,9 @@ pub fn model_difference_table(study: &Study) -> Table {
             None => rows.push(([target, what], vec![scene])),
         }
     }
-    rows.sort_by_key(|([target, _], _)| {
-        study.environment.targets.iter().position(|t| t.info.target == *target)
+    rows.sort_by_key(|&([target, _], _)| {
+        let target = TargetId::from(target);
+        study.environment.targets.iter().position(|t| t.info.target == target)
     });
     for ([target, what], scenes) in rows {
         table.rows.push(vec![Cell::text(target), Cell::text(what), Cell::text(scenes.join(", "))]);

@@ -30,15 +30,15 @@ pub struct Compared {
     pub time: MedianInterval,
     /// Time over the first target's; nothing for the first target itself.
     pub ratio: Option<MedianInterval>,
-    /// The word; nothing for the first target and for the floor.
+    /// Whether the target is faster than the first target, slower or the same; nothing for the first target and for the A/A
+    /// control.
     pub change: Option<Change>,
 }
 
 /// Seed and repeat: which round.
 type Round = (u64, u32);
 
-/// Every quantity and target of every scene that has [`LEAST_ROUNDS`] rounds or more in which all steps were
-/// timed.
+/// Times of every target on every scene with at least [`LEAST_ROUNDS`] rounds in which all steps were timed, by quantity.
 pub fn compared(study: &Study) -> Vec<Compared> {
     let mut keys = Vec::new();
     study.timings.iter().for_each(|t| push_new(&mut keys, (t.scene.as_str(), &t.target)));

@@ -15,7 +15,7 @@ pub struct Speed<'a> {
     pub record: &'a Scaling,
     /// Milliseconds of a pass.
     pub time: MedianInterval,
-    /// Time with the fewest threads over the time with these, round by round.
+    /// Time with the fewest threads over the time with this number of threads, round by round.
     pub speed_up: MedianInterval,
     /// Speed-up over the increase of threads, 1 where every thread helps as much as the first.
     pub efficiency: f64,

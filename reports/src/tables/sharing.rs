@@ -7,7 +7,7 @@ use crate::records::{AA_CONTROL, ALONE, Sharing};
 use crate::statistics::timing::MedianInterval;
 use crate::study::Study;
 
-/// One schedule of a group, or one of its targets alone.
+/// The measurement of a group under one schedule, or of one of its targets alone, with time and efficiency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shared<'a> {
     /// The measurement.

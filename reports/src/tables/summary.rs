@@ -153,7 +153,7 @@ fn environment(study: &Study) -> String {
     for t in e.targets.iter().map(|target| &target.info) {
         let parts = [&t.device, &t.driver, &t.compiler, &t.flags, &t.clocks];
         let parts: Vec<&str> = parts.into_iter().map(String::as_str).filter(|p| !p.is_empty()).collect();
-        line(&format!("Target {}", escape_markdown(&t.target)), parts.join(", "));
+        line(&format!("Target {}", escape_markdown(&t.target.to_string())), parts.join(", "));
     }
     let mut text = String::new();
     if !lines.is_empty() {

@@ -40,7 +40,8 @@ pub struct Fetched<T> {
     pub elapsed: Duration,
 }
 
-/// A cache folder, or none, which caches nothing. Any number of processes may share a folder.
+/// A folder in which built BVHs are cached, or no folder, so that every BVH is built anew. Any number of processes may
+/// share a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BvhCache {
     folder: Option<PathBuf>,

@@ -94,7 +94,7 @@ struct Outline {
     differ: [u8; 2],
 }
 
-/// Scratch memory of a thread.
+/// Scratch memory of one thread for the queries of a [`SmallSceneIntersector`].
 #[derive(Clone, Debug)]
 pub struct SmallSceneScratch(Box<Sheared>);
 
@@ -133,8 +133,8 @@ struct Best<L> {
 }
 
 impl SmallSceneIntersector {
-    /// Takes a scene; `None` above the limits, with degenerate triangles, alpha, transformed instances, or triangles in an
-    /// instance behind one with spheres.
+    /// Prepares a small scene; `None` where it exceeds the limits on size or has degenerate triangles, alpha, transformed
+    /// instances, or triangles in an instance listed after one with spheres.
     pub fn of(scene: &SceneData) -> Option<Self> {
         let mut small = Self {
             points: Vec::new(),

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use watch::Watch;
 
-/// The longest that one input may take, on a machine that does much else.
+/// Upper limit of the time that one input may take, long enough for a machine that does much else.
 pub const LONGEST: Duration = Duration::from_secs(20);
 
 /// Inputs do not grow beyond this many bytes.
@@ -56,9 +56,9 @@ pub struct Fuzz<'a> {
 pub struct Report {
     /// Inputs parsed.
     pub inputs: u64,
-    /// Inputs that led to something new, and the seeds and the corpus.
+    /// Number of inputs kept: the seeds, the corpus, and mutations that reached a new outcome or new coverage.
     pub kept: usize,
-    /// Different outcomes.
+    /// Number of distinct outcomes.
     pub outcomes: usize,
     /// Time taken.
     pub seconds: f64,

@@ -6,7 +6,7 @@ use lockstep_gpu::probe::{Call, ProbeDevice, probe_kernel};
 /// A function on which device and host disagree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The entry of the list.
+    /// Name of the function's entry in the parity list.
     pub probe: String,
     /// Items compared.
     pub items: u64,

@@ -14,12 +14,12 @@ pub struct Slab {
     pub ior: f32,
     /// The priority.
     pub priority: u32,
-    /// Attenuation in all channels, a unit of length.
+    /// Attenuation in all channels, per unit of length.
     pub attenuation: f32,
 }
 
-/// Slabs that may overlap, seen from above at this angle to their normal in degrees, between a red sky and a green
-/// ground: what is reflected straight back is red, what passes is green.
+/// Slabs that may overlap, seen from above at this angle to their normal in degrees, between a red sky and a green ground:
+/// reflected light is red, transmitted light green.
 ///
 /// # Errors
 /// As [`SceneBuilder::build`].

@@ -24,7 +24,7 @@ pub(super) fn check<D: Device>(device: &D, demand: &Demand<'_>) -> Result<()> {
     let Limits { largest_allocation: largest, memory, .. } = device.limits();
     let scene = demand.scene;
     let refuse = |what: String, reason: String| {
-        let (actor, action) = (device.info().target.clone(), format!("placing {what}"));
+        let (actor, action) = (device.info().target.to_string(), format!("placing {what}"));
         Err(Error::Device { actor, action, reason: format!("{reason}; {REMEDY}") })
     };
     let sized =

@@ -31,7 +31,7 @@ pub(super) fn launch<D: Device>(
     });
     kernel
         .check(device.limits().kind.layout(), &given.collect::<Vec<_>>())
-        .map_err(|e| Error::Contract { actor: device.info().target.clone(), message: e.to_string() })?;
+        .map_err(|e| Error::Contract { actor: device.info().target.to_string(), message: e.to_string() })?;
     let values = arguments.iter().map(|argument| match argument {
         Argument::Plain(bytes) => KernelArg::Plain(bytes),
         Argument::Array(array) => KernelArg::Buffer(&array.buffer),
@@ -138,7 +138,7 @@ impl<D: Device> Launches<'_, D> {
                 .state
                 .get(name, round)
                 .map(Argument::Array)
-                .ok_or_else(|| unbound(&self.device.info().target, kernel.name, name)),
+                .ok_or_else(|| unbound(&self.device.info().target.to_string(), kernel.name, name)),
         };
         let own: Vec<Argument<'_, D>> = kernel.own.iter().map(bind).collect::<Result<_>>()?;
         let arguments = if kernel.takes_scene { self.scene.with(own) } else { own };

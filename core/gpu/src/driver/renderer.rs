@@ -87,7 +87,7 @@ impl<D: Device> Loaded<D> {
         let most = most_paths(&limits, self.plan, structure, bounces);
         if paths > most {
             return Err(Error::Device {
-                actor: device.info().target.clone(),
+                actor: device.info().target.to_string(),
                 action: format!("holding {samples} samples of every pixel in flight"),
                 reason: format!("they are {paths} paths; the device has room for {most}"),
             });
@@ -280,7 +280,7 @@ impl<D: Device> Renderer for Wavefront<D> {
         let Self { device, loaded, .. } = self;
         let loaded = loaded.as_mut().ok_or_else(nothing_loaded)?;
         if let Some(what) = lacking(config, device.limits().kind, &loaded.features) {
-            return Err(Error::Unsupported { actor: device.info().target.clone(), what });
+            return Err(Error::Unsupported { actor: device.info().target.to_string(), what });
         }
         let start = Instant::now();
         let pixels = loaded.settings.width * loaded.settings.height;

@@ -29,7 +29,7 @@ pub(super) fn trace_rays<D: Device>(
     hits: Option<&mut Vec<Hit>>,
 ) -> Result<Elapsed> {
     let count = u32::try_from(rays.len()).map_err(|_| Error::Contract {
-        actor: device.info().target.clone(),
+        actor: device.info().target.to_string(),
         message: format!("{} rays are too many for one call; at most {} are possible", rays.len(), u32::MAX),
     })?;
     let given = GivenRays::new(device, rays, passes)?;

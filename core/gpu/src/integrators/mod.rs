@@ -45,8 +45,7 @@ pub struct Plan {
 pub struct Buffer {
     /// The kernel parameter that receives it.
     pub name: &'static str,
-    /// The parameter that receives it in the next round, for a buffer that is one of two that swap roles;
-    /// else `name`.
+    /// The kernel parameter that receives the buffer in the next round where two buffers swap roles; else `name`.
     pub next: &'static str,
     /// The type of its elements.
     pub of: ArgumentType,
@@ -61,11 +60,11 @@ pub struct Buffer {
 pub enum Len {
     /// One for each path in flight, uninitialised.
     Paths,
-    /// A function of the most bounces for each path in flight, uninitialised.
+    /// For each path in flight, the number that the function gives for the maximum number of bounces; uninitialised.
     OfPaths(fn(u32) -> usize),
     /// Buckets of the photon map of all paths in flight ([`buckets_of_passes`]), uninitialised.
     Buckets,
-    /// A function of the most bounces, all zero before the first launch.
+    /// The number that the function gives for the maximum number of bounces; all zero before the first launch.
     Bounces(fn(u32) -> usize),
 }
 
@@ -74,7 +73,7 @@ pub enum Len {
 pub enum Step {
     /// One launch.
     Launch(Stage),
-    /// Rounds of launches, as many as the function says of the most bounces.
+    /// Rounds of launches; the function gives their number for the maximum number of bounces.
     Rounds(&'static [Stage], fn(u32) -> u32),
 }
 
@@ -86,12 +85,12 @@ pub struct Stage {
     pub name: Option<&'static str>,
     /// The kernel.
     pub kernel: &'static Kernel,
-    /// The kernel of the first round where that is another: on GPUs, whose lanes fetch rays by themselves unless these are
-    /// coherent.
+    /// The kernel that replaces `kernel` in the first round on GPUs: for coherent rays, which lanes need not fetch by
+    /// themselves; `None` where no kernel does.
     pub first: Option<&'static Kernel>,
-    /// False when the last round goes without it.
+    /// False for a stage that the last round omits.
     pub in_last_round: bool,
-    /// True when one work-item does all.
+    /// True for a launch of a single work-item.
     pub single: bool,
 }
 

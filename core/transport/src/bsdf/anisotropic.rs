@@ -41,10 +41,10 @@ pub(super) fn reflection_terms_anisotropic(wo: Vec3, wi: Vec3, alpha: [f32; 2]) 
     ReflectionTerms { d_over_4: ggx_d_anisotropic(h, alpha) / (4.0 * wo.z), g1, g2, cosine: dot(wo, h) }
 }
 
-/// The perceptual roughness at which isotropic microfacets lose as much light by scattering once as these do, in the
-/// cosine-weighted mean over all directions: that of the root mean square of the alphas, a little less where they differ
-/// much. Within 1 % for every pair of alphas; for a direction it is off by a few percent, and near the horizon across an
-/// extreme anisotropy by a quarter.
+/// The perceptual roughness at which isotropic microfacets lose as much light by scattering once as anisotropic ones of
+/// these alphas, in the cosine-weighted mean over all directions: that of the root mean square of the alphas, a little less
+/// where they differ much. Within 1 % for every pair of alphas; for a direction it is off by a few percent, and near the
+/// horizon across an extreme anisotropy by a quarter.
 #[inline(always)]
 pub fn roughness_of_equal_loss(alpha: [f32; 2]) -> f32 {
     let difference = (alpha[0] - alpha[1]) / (alpha[0] + alpha[1]);

@@ -113,7 +113,7 @@ pub fn thin_film(film: ThinFilm, f0: Vec3, cosine: f32) -> Vec3 {
 /// Cosines at which [`film_envelope`] looks at a film.
 const ENVELOPE: [f32; 5] = [0.25, 0.5, 0.7, 0.85, 1.0];
 
-/// The smallest reflectance at normal incidence whose Schlick term is nowhere below the film's reflectance at a few
+/// The smallest reflectance at normal incidence whose Schlick term is at least the film's reflectance in each of five
 /// directions.
 #[inline(never)]
 pub fn film_envelope(film: ThinFilm, f0: Vec3) -> Vec3 {

@@ -108,7 +108,7 @@ impl LayerTree {
     }
 }
 
-/// The lobe of a vertex.
+/// The lobe picked for a vertex on a surface with layers.
 #[derive(Clone, Copy)]
 pub struct PickedLobe {
     lobe: LayerLobe,

@@ -61,7 +61,7 @@ pub struct SurfaceLayers {
     pub coat_normal: Vec3,
 }
 
-/// How layers lie in the local frame.
+/// Directions of a surface's layers in its local frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerAxes {
     /// Direction of anisotropy, of unit length.
@@ -189,7 +189,7 @@ impl Above {
     }
 }
 
-/// The error of the quadrature of layers' mean share.
+/// Margin added to the mean share of light that layers let through, for the error of its quadrature.
 pub const MEAN_MARGIN: f32 = 1e-3;
 
 /// The lobes of a layered surface for light that leaves by one direction.
@@ -462,7 +462,7 @@ pub(super) fn recovering_surface(s: &Surface, layers: &SurfaceLayers) -> Surface
     *s
 }
 
-/// The share of the sum of all albedos that is added to that of each lobe.
+/// The share of the sum of all lobes' albedos that is added to each lobe's albedo before one is chosen.
 pub const LEAST_SHARE: f32 = 0.05;
 
 /// BSDF times cosine of all lobes, and the density of choosing a lobe and then `wi`. The clearcoat's cosine is that to

@@ -54,8 +54,8 @@ pub(super) fn charlie_lambda(cosine: f32, alpha: f32) -> f32 {
     exp2(exponent * std::f32::consts::LOG2_E)
 }
 
-/// The directional albedo of the lobe before it is scaled down, never below what it reflects: bilinear between the
-/// entries of the table.
+/// Upper bound of the directional albedo of the sheen lobe before it is scaled down: bilinear between the entries of
+/// [`SHEEN_ALBEDO`].
 #[inline(always)]
 pub fn sheen_albedo(roughness: f32, cosine: f32) -> f32 {
     // Columns are even in the square root of the cosine, rows in roughness

@@ -27,11 +27,11 @@ pub struct Extension<'a> {
     pub bounce: u32,
     /// True for light sub-paths.
     pub adjoint: bool,
-    /// Densities of merges.
+    /// Densities of merges over those of connections.
     pub ratios: MergeRatios,
 }
 
-/// Scratch memory of one thread.
+/// Scratch memory of one thread for extending sub-paths.
 #[derive(Clone, Debug, Default)]
 pub struct ExtensionBatch {
     /// Indices of vertices, with the samples of their sub-paths.

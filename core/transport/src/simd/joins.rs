@@ -20,7 +20,7 @@ pub struct Join {
     pub light: u32,
     /// Index of the vertex of the camera sub-path.
     pub camera: u32,
-    /// The later one of both vertices' batches.
+    /// The batch that computes both vertices: the later of the two that they belong to.
     pub batch: VertexBatch,
     /// The technique.
     pub technique: Technique,
@@ -35,7 +35,7 @@ struct Queue {
     count: usize,
 }
 
-/// Scratch memory of one thread.
+/// Scratch memory of one thread for connecting light and camera sub-paths.
 #[derive(Clone, Debug, Default)]
 pub struct JoinBatch {
     queues: [Queue; BATCHES],
@@ -51,7 +51,7 @@ pub struct JoinVertices<'a> {
     pub light: &'a [Vertex],
     /// Vertices of camera sub-paths.
     pub camera: &'a [Vertex],
-    /// Densities of merges.
+    /// Densities of merges over those of connections.
     pub ratios: MergeRatios,
 }
 

@@ -26,11 +26,11 @@ pub struct LensConnections<'a> {
     pub settings: &'a Settings,
     /// The bounce of the rays that have led to the vertices.
     pub bounce: u32,
-    /// Densities of merges.
+    /// Densities of merges over those of connections.
     pub ratios: MergeRatios,
 }
 
-/// Scratch memory of one thread.
+/// Scratch memory of one thread for connecting light sub-paths to the lens.
 #[derive(Clone, Debug, Default)]
 pub struct LensConnectionBatch {
     /// Diffuse and principled vertices that are due.

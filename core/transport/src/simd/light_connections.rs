@@ -27,11 +27,11 @@ pub struct LightConnections<'a> {
     pub settings: &'a Settings,
     /// The bounce of the rays that have led to the vertices.
     pub bounce: u32,
-    /// Densities of merges.
+    /// Densities of merges over those of connections.
     pub ratios: MergeRatios,
 }
 
-/// Scratch memory of one thread.
+/// Scratch memory of one thread for connecting camera sub-paths to lights.
 #[derive(Clone, Debug, Default)]
 pub struct LightConnectionBatch {
     /// Diffuse and principled vertices that are due.

@@ -129,7 +129,7 @@ impl Vec3xN {
     }
 }
 
-/// Scratch memory of one thread.
+/// Scratch memory of one thread for camera rays and shading.
 #[derive(Clone, Default)]
 pub struct Batch {
     camera_rays: CameraRays,

@@ -17,7 +17,7 @@ pub enum VertexBatch {
     /// Diffuse surfaces without layers.
     #[default]
     Diffuse,
-    /// Also principled surfaces without layers, whose light scatters once.
+    /// Diffuse and principled surfaces without layers, whose light scatters once.
     Principled,
     /// None: the vertex is computed alone.
     Alone,

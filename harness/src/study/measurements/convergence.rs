@@ -19,7 +19,8 @@ use crate::study::runner::{Key, Measurement};
 /// Pixels of all images that are read at a time: 12 bytes each.
 const PIXELS_AT_ONCE: usize = 1 << 25;
 
-/// Every level of the first seed on every target. Nothing where no target can render a reference.
+/// Errors of every target against the reference, at every level of the first seed. Nothing where no target can render a
+/// reference.
 pub(crate) struct Convergence<'a> {
     /// The scene.
     pub(crate) scene: &'a Scene,

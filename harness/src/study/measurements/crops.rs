@@ -27,7 +27,7 @@ const PART: u32 = 4;
 /// Pixels of a crop's side: no more than these, and no fewer where the image has them.
 const SIDES: [u32; 2] = [48, 256];
 
-/// The integrators of one target on one scene after one time.
+/// Crops of one target's images by each integrator, on one scene after one time.
 pub(crate) struct Crops<'a> {
     scene: &'a Scene,
     /// The target by each of its integrators.

@@ -19,7 +19,8 @@ use crate::study::runner::{Key, Measurement};
 /// The quantity of the map.
 const MAP: &str = "efficiency";
 
-/// Two targets that differ in their integrators or layers alone, on one scene. Images and times are those of the levels.
+/// Comparison of two targets that differ in their integrators or layers alone, on one scene. Images and times are those of
+/// the levels.
 pub(crate) struct Efficiency<'a> {
     /// The scene.
     pub(crate) scene: &'a Scene,

@@ -28,13 +28,13 @@ use crate::study::target_session::{Purpose, RenderClock, TargetSession};
 /// The longest pass, in milliseconds: its speed predicts that of the next one.
 const PASS_MS: f64 = 1000.0;
 
-/// One target after one time. A longer time continues the film of a shorter one.
+/// Error of one target after one rendering time. A longer time continues the film of a shorter one.
 pub(crate) struct EqualTime<'a> {
     /// The scene.
     pub(crate) scene: &'a Scene,
     /// The target.
     pub(crate) target: TargetId,
-    /// The time.
+    /// The rendering time, in seconds.
     pub(crate) seconds: f64,
     /// Whether the image is kept for crops.
     pub(crate) is_kept: bool,

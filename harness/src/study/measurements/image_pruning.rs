@@ -12,7 +12,7 @@ use crate::study::lab::Lab;
 use crate::study::level::Level;
 use crate::study::runner::{Key, Measurement};
 
-/// The last use of a scene's kept images; see [`images`] for those that stay.
+/// Removal of a scene's EXR files that are of no further use; see [`images`] for those that stay.
 pub(crate) struct ImagePruning<'a> {
     /// The scene.
     pub(crate) scene: &'a Scene,

@@ -16,7 +16,7 @@ use crate::study::target_session::Purpose;
 /// a large one.
 const PATHS: u32 = 1 << 18;
 
-/// One pair of targets on one scene.
+/// Comparison of the paths of two targets on one scene.
 pub(crate) struct PathDivergence<'a> {
     /// The scene.
     pub(crate) scene: &'a Scene,

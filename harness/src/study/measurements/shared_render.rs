@@ -53,7 +53,7 @@ struct Row {
     active: Vec<usize>,
 }
 
-/// One group on one scene, in rounds.
+/// Passes of one group of targets on one scene, timed in rounds.
 pub(crate) struct SharedRender<'a> {
     /// The scene.
     pub(crate) scene: &'a Scene,

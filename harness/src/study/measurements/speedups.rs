@@ -10,7 +10,7 @@ use crate::exit::Failure;
 use crate::study::lab::Lab;
 use crate::study::runner::{Key, Measurement};
 
-/// Derived from the timing records of a scene.
+/// Speed-ups of fast builds over exact ones, from the timing records of a scene.
 pub(crate) struct Speedups<'a> {
     /// The scene.
     pub(crate) scene: &'a Scene,

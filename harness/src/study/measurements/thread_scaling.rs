@@ -48,7 +48,7 @@ fn counts(most: u32) -> Vec<u32> {
     doubling.chain([most.max(1)]).collect()
 }
 
-/// One target on one scene, in rounds over its numbers of threads.
+/// Passes of one CPU target on one scene, timed in rounds over its numbers of threads.
 pub(crate) struct ThreadScaling<'a> {
     /// The scene.
     pub(crate) scene: &'a Scene,

@@ -24,7 +24,7 @@ pub(crate) enum Share {
 pub(crate) struct Shard {
     /// The number, from 1.
     pub(crate) number: u32,
-    /// How many there are.
+    /// Number of shards.
     pub(crate) count: u32,
 }
 
@@ -60,9 +60,9 @@ impl FromStr for Share {
 pub(crate) struct Array {
     /// How many shards there are.
     pub(crate) shards: u32,
-    /// The task of the first.
+    /// Task number of the first shard.
     pub(crate) first: u32,
-    /// From one task to the next.
+    /// Step from one shard's task number to the next.
     pub(crate) step: u32,
 }
 

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use lockstep_core::TargetId;
 use lockstep_reports::records::TargetInfo;
 use lockstep_together::PartialFilm;
 
@@ -131,9 +132,10 @@ impl Units {
     /// A target whose films are its own must have been the same everywhere, else its films do not add up to one image.
     fn check_devices(&self) -> Result<(), Failure> {
         for target in self.plan.targets.iter().filter(|target| !target.exact) {
+            let id = TargetId::from(target.name.as_str());
             let mut first: Option<(&Manifest, &TargetInfo)> = None;
             for manifest in self.manifests() {
-                let own = |film: &&unit_files::UnitFilm| film.device.info.target == target.name;
+                let own = |film: &&unit_files::UnitFilm| film.device.info.target == id;
                 let Some(device) = manifest.films.iter().find(own).map(|film| &film.device) else { continue };
                 let Some((other, there)) = first else {
                     first = Some((manifest, device));
@@ -252,13 +254,13 @@ impl Units {
     }
 
     /// The description of a target by a machine whose times count.
-    pub(crate) fn device(&self, target: &str) -> Option<&TargetInfo> {
+    pub(crate) fn device(&self, target: &TargetId) -> Option<&TargetInfo> {
         let of_kind = self.manifests().filter(|manifest| Some(kind_of(manifest)) == self.kind);
         of_kind
             .chain(self.manifests())
             .flat_map(|manifest| &manifest.films)
             .map(|film| &film.device)
-            .find(|device| device.info.target == target)
+            .find(|device| device.info.target == *target)
     }
 
     /// The machine whose times count and that is described in the study.
@@ -336,7 +338,7 @@ pub(super) mod tests {
                 let film = film(index, target, unit.to - unit.from);
                 let hash = film_hash(&film);
                 let bytes = write_film(root, plan, index, target, film).unwrap().1;
-                let info = DeviceInfo { target: name.clone(), ..DeviceInfo::default() };
+                let info = DeviceInfo { target: name.as_str().into(), ..DeviceInfo::default() };
                 let pass = lockstep_core::PassReport::default();
                 UnitFilm { hash, bytes, device: info.into(), load: None, pass, aa_control: None }
             });

@@ -30,7 +30,7 @@ pub(crate) struct Unit {
     pub(crate) repeat: u32,
     /// The first sample index.
     pub(crate) from: u32,
-    /// One past the last.
+    /// One past the last sample index.
     pub(crate) to: u32,
     /// The targets, in the order in which they render.
     pub(crate) targets: Vec<String>,

@@ -29,7 +29,7 @@ use crate::study::rendered::film_hash;
 
 /// The plan of a study in shards.
 pub(crate) const PLAN: &str = "plan.json";
-/// How tasks stand for shards.
+/// File that remembers how tasks stand for shards.
 pub(super) const SHARDS: &str = "shards.json";
 /// The folder of films and manifests.
 pub(crate) const UNITS: &str = "units";
@@ -64,7 +64,7 @@ pub(crate) struct Manifest {
     pub(crate) host: HostInfo,
     /// The time at which the unit began, in seconds since 1970.
     pub(crate) began: f64,
-    /// The seconds from then until its films were written.
+    /// Seconds from the start of the unit until its films were written.
     pub(crate) seconds: f64,
     /// Films of the unit, in the order of its targets.
     pub(crate) films: Vec<UnitFilm>,
@@ -107,7 +107,7 @@ pub(crate) fn film_path(root: &Path, index: usize, target: usize) -> PathBuf {
 /// The identity of a unit's film.
 fn identity(plan: &WorkPlan, unit: &Unit, target: &str) -> Option<Identity> {
     let exact = plan.target(target)?.exact;
-    let device = DeviceInfo { target: target.to_owned(), exact, ..DeviceInfo::default() };
+    let device = DeviceInfo { target: target.into(), exact, ..DeviceInfo::default() };
     let settings = plan.settings_of(unit, target);
     let hash = &plan.scene(&unit.scene)?.hash;
     Some(Identity::of_named(&unit.scene, hash, &settings, &plan.semantics, &device))
@@ -205,8 +205,8 @@ pub(crate) fn read_manifest(
     if manifest.index != index || manifest.unit != *unit {
         return Err(wrong(&format!("it says that it is of unit {}", manifest.index)));
     }
-    let names = manifest.films.iter().map(|film| film.device.info.target.as_str());
-    if !names.eq(unit.targets.iter().map(String::as_str)) {
+    let names = manifest.films.iter().map(|film| film.device.info.target.to_string());
+    if !names.eq(unit.targets.iter().cloned()) {
         return Err(wrong("it names other films than its unit has"));
     }
     Ok(Some(manifest))

@@ -46,7 +46,7 @@ impl UnitFilms {
     /// # Errors
     /// [`Failure::Input`] where no unit describes it.
     pub(crate) fn new(units: &Rc<Units>, target: &str) -> Result<Self, Failure> {
-        let device = units.device(target);
+        let device = units.device(&target.into());
         let device = device.ok_or_else(|| Failure::Input(format!("no unit has a film of {target}")))?;
         let (width, height) = (units.plan.settings.width, units.plan.settings.height);
         Ok(Self {
@@ -109,10 +109,9 @@ impl UnitFilms {
             }
         };
         self.film = Film::new(self.film.width(), self.film.height())?;
-        let name = self.target.to_string();
         let films = self.units.manifests().filter(|manifest| manifest.unit.scene == scene);
         let films = films.flat_map(|manifest| &manifest.films);
-        let loads = films.filter(|film| film.device.info.target == name).filter_map(|film| film.load);
+        let loads = films.filter(|film| film.device.info.target == self.target).filter_map(|film| film.load);
         let report = loads.into_iter().next().unwrap_or_default();
         self.at = Some(At { scene: scene.to_owned(), settings: *settings, films: work });
         Ok(report)
@@ -125,8 +124,8 @@ impl UnitFilms {
     pub(crate) fn advance(&mut self, samples: Range<u32>) -> Result<Pass, Failure> {
         let At { scene, films: work, .. } = self.at.clone().ok_or_else(lockstep_core::nothing_loaded)?;
         let units = self.units.clone();
-        let name = self.target.to_string();
         let mut sum = PassReport::default();
+        let name = self.target.to_string();
         let mut next = samples.start;
         for found in units.of_film(&scene, work) {
             let unit = &found.manifest.unit;

@@ -35,7 +35,7 @@ pub(crate) struct WorkPlan {
     pub(crate) spp: Vec<u32>,
     /// Seeds that every target renders with.
     pub(crate) seeds: u32,
-    /// Whether the noise floor is rendered with one more.
+    /// Whether the noise floor is rendered with one more seed.
     pub(crate) noise_floor: bool,
     /// Times that each level is timed.
     pub(crate) repeats: u32,
@@ -51,7 +51,7 @@ pub(crate) struct WorkPlan {
     pub(crate) units: Vec<Unit>,
 }
 
-/// A scene.
+/// A scene of the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlannedScene {
@@ -65,7 +65,7 @@ pub(crate) struct PlannedScene {
     pub(crate) triangles: u64,
 }
 
-/// A target.
+/// A target of the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlannedTarget {

@@ -132,8 +132,9 @@ impl Together {
                 worker.order(&Order::ShareFilms);
             }
             if worker.slot.is_none() {
-                worker.target.clone_from(&device.target);
-                self.note(&device.target, "it joined");
+                let target = device.target.to_string();
+                worker.target.clone_from(&target);
+                self.note(&target, "it joined");
             }
         }
         self.send_scene(id);
@@ -164,7 +165,7 @@ impl Together {
         }
         let reasons: Vec<String> = self.notes.iter().map(|n| format!("{}: {}", n.target, n.text)).collect();
         Err(Error::Device {
-            actor: self.info.target.clone(),
+            actor: self.info.target.to_string(),
             action: "rendering".into(),
             reason: format!("no worker is left ({})", reasons.join("; ")),
         })

@@ -17,9 +17,9 @@ pub enum MetricError {
     /// The sizes of the images differ.
     #[error("cannot compare images of different sizes: {}×{} and {}×{}", a.0, a.1, b.0, b.1)]
     SizesDiffer {
-        /// Width and height of the first.
+        /// Width and height of the first image, in pixels.
         a: (u32, u32),
-        /// Width and height of the second.
+        /// Width and height of the second image, in pixels.
         b: (u32, u32),
     },
     /// The images have no pixels.
@@ -30,17 +30,17 @@ pub enum MetricError {
         "cannot compare: image {side:?} has {value} in channel {channel} of pixel ({x}, {y}), and {count} such pixels in all"
     )]
     NonFinite {
-        /// Which image.
+        /// The image with a NaN or an infinity.
         side: Side,
-        /// Column of the first such pixel.
+        /// Column of the first pixel with a NaN or an infinity, from 0 at the left.
         x: u32,
-        /// Row of the first such pixel, from the top.
+        /// Row of the first pixel with a NaN or an infinity, from 0 at the top.
         y: u32,
-        /// Channel of it: 0 red, 1 green, 2 blue.
+        /// Channel of the first NaN or infinity: 0 red, 1 green, 2 blue.
         channel: usize,
-        /// The value found.
+        /// The first NaN or infinity.
         value: f32,
-        /// How many pixels of that image have one.
+        /// Number of the image's pixels with a NaN or an infinity.
         count: u64,
     },
 }

@@ -69,7 +69,7 @@ pub struct Metrics {
     pub float: FloatMetrics,
 }
 
-/// The metrics that are computed in floating point throughout, apart from those of the first records.
+/// Metrics of two images that are computed in floating point throughout, without rounding to 8 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct FloatMetrics {
     /// Square root of the mean squared error over linear radiance.

@@ -36,14 +36,14 @@ fn channels(image: &LinearImage) -> impl Iterator<Item = f64> {
     image.pixels().iter().flatten().map(|&v| f64::from(v))
 }
 
-/// The mean of some samples, and of those before the last of them.
+/// The mean image of some samples, and the mean image of the first of them.
 #[derive(Debug, Clone)]
 pub struct Means<'a> {
     /// The mean of all samples.
     pub image: &'a LinearImage,
     /// Samples of every pixel.
     pub spp: u32,
-    /// The mean of the first samples, and how many of every pixel they are; `None` where all samples are meant.
+    /// The mean image of the first samples and their number in every pixel; `None` where all samples are meant.
     pub before: Option<(LinearImage, u32)>,
 }
 

@@ -5,7 +5,7 @@ use crate::image_io::LinearImage;
 use image::GrayImage;
 use image_compare::Algorithm;
 
-/// The definition in a sentence, to stand beside every number.
+/// Definition of SSIM over 8-bit luma in a sentence, to show beside every value.
 pub const SSIM_DEFINITION: &str = "SSIM of 8-bit BT.601 luma of sRGB values, over disjoint 8×8 boxes with sums of squares in place of \
      variances (image-compare's MSSIM); not the sliding Gaussian window of Wang et al. 2004.";
 

@@ -5,7 +5,7 @@ use super::{MetricError, check_comparable};
 use crate::image_io::{LinearImage, srgb};
 use rayon::prelude::*;
 
-/// The definition in a sentence, to stand beside every number.
+/// Definition of SSIM with a Gaussian window in a sentence, to show beside every value.
 pub const SSIM_GAUSSIAN_DEFINITION: &str = "SSIM by Wang et al. 2004: BT.601 luma of sRGB values from 0 to 1, not quantised, Gaussian window of 11×11 with \
      σ 1.5, K₁ 0.01, K₂ 0.03, mean over the windows that lie inside the image.";
 

@@ -27,7 +27,7 @@ pub enum Pairing {
 pub struct ImageComparison {
     /// The verdict.
     pub agreement: Agreement,
-    /// Why, in one sentence without a full stop.
+    /// Reason for the verdict, in one sentence without a full stop.
     pub reason: String,
     /// The tests; nothing where images are identical or broken.
     pub test: Option<TestResult>,
@@ -39,7 +39,7 @@ pub enum ComparisonError {
     /// A side has no images.
     #[error("cannot compare: side {side:?} has no images; give one or more, each rendered with another seed")]
     NoImages {
-        /// The side.
+        /// The side without images.
         side: Side,
     },
     /// Paired sides have different numbers of images.
@@ -47,9 +47,9 @@ pub enum ComparisonError {
         "cannot compare: {a} images are to be paired with {b}; give equally many, or call the seeds independent"
     )]
     CountsDiffer {
-        /// Images of A.
+        /// Number of images of A.
         a: usize,
-        /// Images of B.
+        /// Number of images of B.
         b: usize,
     },
     /// Two images of one side are equal, so that they carry no noise.
@@ -57,11 +57,11 @@ pub enum ComparisonError {
         "cannot compare: images {first} and {second} of side {side:?} are equal; render each with a seed of its own"
     )]
     SameImageTwice {
-        /// The side.
+        /// The side with two equal images.
         side: Side,
-        /// Position of the one, from 0.
+        /// Position of the first of the two equal images, from 0.
         first: usize,
-        /// Position of the other.
+        /// Position of the second of the two equal images, from 0.
         second: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! Many tests at once (Šidák 1967).
+//! Corrections of p-values for many tests at once (Šidák 1967).
 
 /// Probability that the least p-value of `tests` independent tests is at most `p`: `1 − (1 − p)ⁿ`. Tests that
 /// depend on each other positively, as those of nested tiles do, make it an upper bound.

@@ -14,14 +14,14 @@ pub struct BiasFit {
     pub b: f64,
     /// Lower end of the 95 % confidence interval of `b`.
     pub b_low: f64,
-    /// The upper end.
+    /// Upper end of the 95 % confidence interval of `b`.
     pub b_high: f64,
     /// Points that were used.
     pub points: usize,
 }
 
 impl BiasFit {
-    /// Whether the interval lies above 0.
+    /// Whether the 95 % confidence interval of `b` lies above 0.
     pub fn shows_bias(&self) -> bool {
         self.b_low > 0.0
     }
@@ -37,7 +37,7 @@ pub enum BiasFitError {
     TooFewPoints {
         /// Usable points.
         usable: usize,
-        /// Different numbers of samples among them.
+        /// Number of different spp levels among the usable points.
         levels: usize,
     },
 }

@@ -16,8 +16,8 @@ const OUTLINE: [u8; 3] = [24, 24, 24];
 /// The colours of a tile where A is brighter, where nothing differs, and where B is brighter, as 8-bit sRGB.
 pub const P_COLOURS: [[u8; 3]; 3] = [A_BRIGHTER, PLAIN, B_BRIGHTER];
 
-/// How far towards full colour a tile goes that only just fails to reject, 0 to 1: its share of the way is this times
-/// the logarithm of its p-value over that of [`tile_threshold`].
+/// Colour strength, 0 to 1, of a tile whose p-value is just above [`tile_threshold`]; other tiles that do not reject have
+/// less, in proportion to the logarithm of their p-value.
 pub const ALMOST: f64 = 0.45;
 
 /// The p-value below which a tile rejects at the level `alpha` of all tests together, of `tests` tests of tiles.

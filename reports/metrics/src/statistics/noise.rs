@@ -6,12 +6,12 @@ use crate::metrics::Side;
 /// Mean squared errors over linear radiance between two stacks of images, and between images of one stack.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoiseFloor {
-    /// Between an image of A and one of B: the mean over the pairs i, i, or over all pairs where the sides
-    /// have different numbers of images.
+    /// Mean squared error between an image of A and one of B: the mean over the pairs i, i, or over all pairs where the
+    /// sides have different numbers of images.
     pub between: f64,
-    /// Between two images of A, the mean over all pairs; nothing for one image.
+    /// Mean squared error between two images of A, the mean over all pairs; nothing for one image.
     pub within_a: Option<f64>,
-    /// Between two images of B.
+    /// Mean squared error between two images of B, the mean over all pairs; nothing for one image.
     pub within_b: Option<f64>,
     /// Variances of the noise of one image of A and of B beyond the rounding of their files.
     variances: (f64, f64),
@@ -24,9 +24,10 @@ pub struct NoiseFloor {
 pub enum Noisier {
     /// The variances differ by less than a tenth.
     Alike,
-    /// Ratio of the larger variance, which a side has, to the smaller.
+    /// The noisier side, and the ratio of its variance to the other side's.
     By(Side, f64),
-    /// Lower bound of that ratio, where the noise of the other side is too low to be measured.
+    /// The noisier side, and a lower bound of the ratio of its variance to the other side's, which is too low to be
+    /// measured.
     ByMoreThan(Side, f64),
 }
 

@@ -16,7 +16,7 @@ pub struct Outlier {
     pub y: u32,
     /// 0 red, 1 green, 2 blue: the channel that stands out most.
     pub channel: usize,
-    /// A minus B there.
+    /// Value of A minus value of B in the channel that stands out most.
     pub difference: f64,
     /// The difference over the local scale of the differences.
     pub times: f64,

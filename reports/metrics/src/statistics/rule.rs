@@ -43,7 +43,7 @@ impl fmt::Display for Agreement {
     }
 }
 
-/// When a difference counts.
+/// The rule that decides when a difference between two images counts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DecisionRule {
     /// The probability, above 0 and below 1, with which all tests of one comparison together may call images

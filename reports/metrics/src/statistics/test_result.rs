@@ -75,17 +75,17 @@ pub enum Doubt {
     /// Pixels stand out among calm ones, on one side only, which a firefly does under one seed as well as a wrong
     /// pixel.
     Outlier {
-        /// The one that stands out most.
+        /// The pixel that stands out most.
         outlier: Outlier,
-        /// How many there are.
+        /// Number of pixels that stand out.
         count: usize,
     },
     /// Pixels differ, mostly in one direction, where nearly all others agree to the rounding of files: wrong pixels,
     /// or rare samples of sides that share all others.
     Silent {
-        /// The one that differs most.
+        /// The pixel that differs most.
         outlier: Outlier,
-        /// How many there are.
+        /// Number of pixels that differ.
         count: usize,
     },
     /// So few independent pixels that no test has any power.
@@ -101,7 +101,7 @@ pub struct StructureTest {
     pub p: f64,
     /// The region that the test found.
     pub region: Region,
-    /// A shift in pixels, of [`Family::Shift`]; the pixels that stand out, of [`Family::Pixels`].
+    /// Shift in pixels for [`Family::Shift`]; number of pixels that stand out, then 0, for [`Family::Pixels`].
     pub amount: (i32, i32),
 }
 
@@ -110,7 +110,7 @@ pub struct StructureTest {
 pub struct TestResult {
     /// Tests of means: tiles of all scales times three channels.
     pub tests: usize,
-    /// The p-value below which one of them rejects.
+    /// The p-value below which a test of means rejects.
     pub threshold: f64,
     /// The least p-value of all tests, corrected for their number: the probability of one as small in the
     /// whole image without bias, at most.
@@ -133,11 +133,11 @@ pub struct TestResult {
     pub rejects_if_independent: bool,
     /// The probable reason of a bias, where one is recognised.
     pub probable: Option<Reason>,
-    /// Pixels that each independent pixel is worth: 1 for independent pixels.
+    /// Number of pixels that are worth one independent pixel under the noise's correlation; 1 for uncorrelated noise.
     pub correlation: f64,
     /// Skewness of the differences, 0 where both sides' noise is alike.
     pub skewness: f64,
-    /// The greater share of clipped values of the sides.
+    /// Share of clipped values on the side that has more of them, 0 to 1.
     pub clipped: f64,
     /// The coarser precision of the sides' files.
     pub precision: Precision,

@@ -24,7 +24,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 /// The least probability with which an interval of six values or more encloses the median.
 pub const COVERAGE: f64 = 0.95;
 
-/// Rounds from which ratios get an interval and a word.
+/// Least number of rounds for which a ratio of times gets an interval and a verdict.
 pub const LEAST_ROUNDS: usize = 3;
 
 /// A median and an interval about it.
@@ -34,9 +34,9 @@ pub struct MedianInterval {
     pub median: f64,
     /// Lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the interval.
     pub high: f64,
-    /// The probability with which it encloses the median of the values' distribution, 0 to 1.
+    /// Probability with which the interval encloses the median of the values' distribution, 0 to 1.
     pub coverage: f64,
     /// Number of values.
     pub count: usize,
@@ -95,8 +95,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The word for a ratio of times, given the floor: the ratio of one target timed twice in the same
-    /// rounds.
+    /// The verdict on a ratio of times, given the floor: the ratio of one target timed twice in the same rounds.
     pub fn of(ratio: &MedianInterval, floor: &MedianInterval) -> Self {
         if ratio.high < floor.low.min(1.0) {
             Self::Faster

@@ -26,7 +26,7 @@ pub struct Scratch<const G: usize> {
 }
 
 impl<const G: usize> Scratch<G> {
-    /// Keeps a number of patches, a power of two.
+    /// Scratch memory that keeps `patches` expanded patches, rounded up to a power of two.
     pub fn new(patches: usize) -> Self {
         let patches = patches.next_power_of_two();
         Self {

@@ -24,7 +24,7 @@ const DOCUMENT: &str = "scene.json";
 /// The name of the file with its arrays.
 const ARRAYS: &str = "geometry.bin";
 
-/// Writes a scene into a folder, which is made where there is none.
+/// Writes a scene for Cycles into a folder, which is made where there is none.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Io`], naming the file or folder.

@@ -23,7 +23,7 @@ use std::path::Path;
 /// The name of the binary glTF file.
 const FILE: &str = "scene.glb";
 
-/// Writes a scene into a folder, which is made where there is none.
+/// Writes a scene as glTF 2.0 into a folder, which is made where there is none.
 ///
 /// # Errors
 /// [`Error::Io`], naming the file or folder.

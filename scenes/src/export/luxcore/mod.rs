@@ -33,7 +33,7 @@ path.clamping.variance.maxvalue = 0
 path.forceblackbackground.enable = 0
 ";
 
-/// Writes a scene into a folder, which is made where there is none.
+/// Writes a scene for LuxCore into a folder, which is made where there is none.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Io`], naming the file or folder.

@@ -17,7 +17,7 @@ use lockstep_core::{Result, Scene};
 use std::fmt::{Display, Write};
 use std::path::Path;
 
-/// Writes a scene into a folder, which is made where there is none.
+/// Writes a scene for Mitsuba 3 into a folder, which is made where there is none.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Io`], naming the file or folder.

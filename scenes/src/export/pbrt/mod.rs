@@ -20,7 +20,7 @@ use std::path::Path;
 /// Width and height that the file asks for.
 const SIZE: (u32, u32) = (640, 360);
 
-/// Writes a scene into a folder, which is made where there is none.
+/// Writes a scene for pbrt-v4 into a folder, which is made where there is none.
 ///
 /// # Errors
 /// [`lockstep_core::Error::Io`], naming the file or folder.

@@ -19,9 +19,9 @@ pub struct CameraPath {
     pub ray: Ray,
     /// Product of scattering weights so far.
     pub throughput: Vec3,
-    /// The sub-path's part of weights.
+    /// The sub-path's partial weights of multiple importance sampling.
     pub partial: PartialWeights,
-    /// True while all its surfaces are specular, and from the lens.
+    /// True while all surfaces of the sub-path are specular, and at its start from the lens.
     pub specular: bool,
     /// The key of all draws.
     pub key: SampleKey,

@@ -18,7 +18,7 @@ pub struct LightPath {
     pub ray: Ray,
     /// Emission over its density, times scattering factors so far.
     pub throughput: Vec3,
-    /// The sub-path's part of weights.
+    /// The sub-path's partial weights of multiple importance sampling.
     pub partial: PartialWeights,
     /// The light's index.
     pub light: u32,

@@ -40,9 +40,9 @@ pub enum Techniques {
     LightTracing,
     /// All connections, weighted by the balance heuristic.
     Connections,
-    /// Merges at the first vertex of a camera sub-path that is not specular, and light that is seen without one.
+    /// Merges at the first vertex of a camera sub-path that is not specular, and light seen without a merge.
     FirstMerge,
-    /// Merges at every vertex, weighted by the balance heuristic, and light that is seen without one.
+    /// Merges at every vertex, weighted by the balance heuristic, and light seen without a merge.
     Merges,
     /// All connections and merges, weighted by the balance heuristic.
     All,
@@ -99,7 +99,7 @@ impl Techniques {
         }
     }
 
-    /// The weight of a connection whose weight among all techniques is given.
+    /// The weight of a connection, from its weight among all techniques.
     #[inline(always)]
     pub const fn weight(self, among_all: f32) -> f32 {
         match self {

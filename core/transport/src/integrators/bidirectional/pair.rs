@@ -30,7 +30,7 @@ pub trait PairSink {
     /// it.
     fn light_vertex(&mut self, _bounce: u32, _vertex: &Vertex) {}
 
-    /// A vertex of the camera sub-path, in the same way.
+    /// A vertex of the camera sub-path, whether or not it can be connected, and the bounce of the ray that led to it.
     fn camera_vertex(&mut self, _bounce: u32, _vertex: &Vertex) {}
 
     /// A contribution to a pixel: a connection with its ray, or for light that the camera sub-path hit, the

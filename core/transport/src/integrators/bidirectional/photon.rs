@@ -17,11 +17,11 @@ pub struct Photon {
     pub bounce: u32,
     /// Unit direction to the light sub-path's previous vertex.
     pub from: Vec3,
-    /// The part of weights on arrival, [`PartialWeights::vcm`].
+    /// Partial weight on arrival, [`PartialWeights::vcm`].
     pub vcm: f32,
     /// Flux: the throughput of the light sub-path on arrival, emission included.
     pub throughput: Vec3,
-    /// The part of weights on arrival, [`PartialWeights::vm`].
+    /// Partial weight on arrival, [`PartialWeights::vm`].
     pub vm: f32,
 }
 

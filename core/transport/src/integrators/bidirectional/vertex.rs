@@ -32,9 +32,9 @@ pub struct Vertex {
     pub throughput: Vec3,
     /// The material, seen from `from`.
     pub surface: Surface,
-    /// The layers over it, elsewhere: few materials have them, and vertices should be small.
+    /// The layers over the surface, boxed, since few materials have them and vertices should be small.
     pub layers: Option<Box<SurfaceLayers>>,
-    /// The sub-path's part of weights on arrival.
+    /// The sub-path's partial weights on arrival.
     pub partial: PartialWeights,
 }
 
@@ -58,9 +58,9 @@ pub struct Connection {
 pub struct Scattered {
     /// The next extension ray.
     pub ray: Ray,
-    /// Throughput along it.
+    /// Throughput along the next extension ray.
     pub throughput: Vec3,
-    /// The part of weights along it.
+    /// Partial weights along the next extension ray.
     pub partial: PartialWeights,
 }
 
@@ -124,9 +124,8 @@ impl Vertex {
         ShadingFrame { s, t, normal, geometric, wo, surface, layers: self.layers.as_deref(), picked: None }
     }
 
-    /// BSDF times cosine of the shading normal for light that comes from `to` and leaves to `from`, and the
-    /// density per solid angle with which a path that arrives from `from` chooses `to`. Zero for specular
-    /// surfaces.
+    /// BSDF times cosine of the shading normal for light from `to` that is scattered to `from`, and the density per solid
+    /// angle of `to` for a path that arrives from `from`. Zero for specular surfaces.
     ///
     /// The value of a full path takes `from` towards the camera, as a camera path does.
     #[inline(always)]

@@ -12,12 +12,13 @@ use lockstep_core::merging::MergeRatios;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct PartialWeights {
-    /// The technique that ends the sub-path one vertex earlier; d^VCM in the paper.
+    /// Density ratio of the technique that ends the sub-path one vertex earlier; d^VCM in the paper of Georgiev et al.
     pub vcm: f32,
-    /// All techniques that end it still earlier; d^VC in the paper. Their common factor, the density of the
-    /// last direction but one seen from the other end, is unknown until the next vertex.
+    /// Sum of the density ratios of all techniques that end the sub-path still earlier; d^VC in the paper of Georgiev et
+    /// al. Their common factor, the density of the last direction but one seen from the other end, is unknown until the
+    /// next vertex.
     pub vc: f32,
-    /// All merges at earlier vertices, in the same way but seen from a merge; d^VM in the paper.
+    /// Sum of the density ratios of all earlier techniques as seen from a merge; d^VM in the paper of Georgiev et al.
     pub vm: f32,
 }
 
@@ -53,7 +54,7 @@ impl PartialWeights {
         Self { vcm: self.vcm * (distance2 / cosine), vc: self.vc / cosine, vm: self.vm / cosine }
     }
 
-    /// After scattering by a BSDF with a density: under this cosine, with this density and that of the
+    /// The partial weights after scattering by a BSDF with a density: under this cosine, with this density and that of the
     /// opposite direction of travel.
     #[inline(always)]
     pub fn scatter(self, cosine: f32, pdf: f32, reverse_pdf: f32, ratios: MergeRatios) -> Self {
@@ -62,21 +63,22 @@ impl PartialWeights {
         Self { vcm: 1.0 / pdf, vc, vm }
     }
 
-    /// After scattering by a delta distribution, which no connection and no merge can stand in for.
+    /// The partial weights after scattering by a delta distribution, which no connection and no merge can stand in for.
     #[inline(always)]
     pub fn scatter_specular(self, cosine: f32) -> Self {
         Self { vcm: 0.0, vc: self.vc * cosine, vm: self.vm * cosine }
     }
 
-    /// The sum of this end's ratios for a sub-path that ends at a surface, where `reverse_pdf` is the density
-    /// per solid angle of the direction to its previous vertex for a path that comes from the other end. It
-    /// includes the merge at the surface.
+    /// The sum of the density ratios of a sub-path that ends at a surface, where `reverse_pdf` is the density per solid
+    /// angle of the direction to its previous vertex for a path that comes from the other end. It includes the merge at the
+    /// surface.
     #[inline(always)]
     pub fn sum(self, reverse_pdf: f32, ratios: MergeRatios) -> f32 {
         self.vcm + self.vc * reverse_pdf + ratios.merge
     }
 
-    /// The sum of this end's ratios as seen from a merge at the surface, with `reverse_pdf` as in [`Self::sum`].
+    /// The sum of the density ratios of a sub-path that ends in a merge at a surface, with `reverse_pdf` as in
+    /// [`Self::sum`].
     #[inline(always)]
     pub fn sum_of_merge(self, reverse_pdf: f32, ratios: MergeRatios) -> f32 {
         self.vcm * ratios.connect + self.vm * reverse_pdf

@@ -28,7 +28,7 @@ use screen::Screen;
 /// Pixels that one degree of the visual field covers: `0.7 m · 3840 px / 0.7 m · π / 180`.
 pub const PIXELS_PER_DEGREE: f32 = 67.020_645;
 
-/// The definitions in a sentence, to stand beside every number.
+/// Definition of LDR-FLIP and HDR-FLIP in words, to show beside every value.
 pub const FLIP_DEFINITION: &str = "FLIP by Andersson et al.: mean over all pixels of a perceived difference from 0 to 1, at 67.02 pixels per \
      degree (0.7 m from a screen 0.7 m wide with 3840 pixels). LDR (2020) clamps linear values to 0 to 1; HDR (2021) \
      is the greatest LDR difference over exposures chosen from image B, through the ACES tone curve.";
@@ -47,12 +47,12 @@ pub struct FlipMap {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// Row by row from the top.
+    /// Perceived difference of every pixel, 0 to 1, row by row from the top.
     pub values: Vec<f32>,
 }
 
 impl FlipMap {
-    /// The metric: the mean over all pixels.
+    /// FLIP of the two images: the mean over all pixels, 0 to 1.
     pub fn mean(&self) -> f64 {
         mean(&self.values)
     }

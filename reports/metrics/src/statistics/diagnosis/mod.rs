@@ -30,7 +30,7 @@ const AS_WELL: f64 = 1.25;
 /// How much less error a candidate must leave than a simpler one.
 const BETTER: f64 = 0.95;
 
-/// A probable reason.
+/// A probable reason for the difference of two images.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason {
     /// B is A, transformed.

@@ -9,28 +9,29 @@ use crate::image_io::{LinearImage, srgb};
 pub enum Transform {
     /// Moved to the right and down by a number of pixels.
     Moved(i32, i32),
-    /// The pixel (x, y) is shown at another place: exchanged first, then mirrored along x and y.
+    /// Rows and columns exchanged if `transposed`, then the image mirrored left to right if `mirrored` and top to bottom if
+    /// `flipped`.
     Turned {
         /// Rows and columns are exchanged.
         transposed: bool,
-        /// Left and right are.
+        /// Left and right are exchanged.
         mirrored: bool,
-        /// Top and bottom are.
+        /// Top and bottom are exchanged.
         flipped: bool,
     },
     /// Red, green and blue are these channels of the original.
     Channels([usize; 3]),
-    /// Times a factor.
+    /// All values multiplied by a factor.
     Scaled(f64),
-    /// To a power and times a factor.
+    /// All values raised to a power, then multiplied by a factor.
     Gamma(f64, f64),
     /// Linear values encoded as sRGB.
     Encoded,
     /// sRGB values decoded to linear ones.
     Decoded,
-    /// Times its alpha.
+    /// Colours multiplied by alpha.
     Premultiplied,
-    /// Over its alpha.
+    /// Colours divided by alpha.
     Unmultiplied,
 }
 
