@@ -543,7 +543,7 @@ impl<S: Default> PairRenderer<S> {
             });
         }
         active.truncate(kept);
-        tally.shade += start.elapsed() - merges;
+        tally.shade += start.elapsed().saturating_sub(merges);
         tally.merges += merges;
     }
 

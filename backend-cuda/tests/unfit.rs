@@ -42,7 +42,7 @@ fn driver(folder: &Path) -> Option<String> {
 }
 
 #[test]
-fn an_unfit_driver_device_or_compiler_is_an_absence_with_a_remedy() {
+fn an_unfit_driver_device_or_compiler_is_unavailable_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let Some(driver) = driver(folder.path()) else { return };
     let compiler = nvrtc::any();

@@ -89,6 +89,14 @@ impl StageTimes {
         self.ms(stage::EXTEND) + self.ms(stage::CONNECT)
     }
 
+    /// Milliseconds of shading. Merges with photons are part of it on targets that have shading as a stage of its own.
+    pub fn shade_ms(&self) -> f64 {
+        match self.ms(stage::SHADE) {
+            shade if shade > 0.0 => shade + self.ms(stage::MERGE),
+            _ => 0.0,
+        }
+    }
+
     /// Milliseconds of all stages.
     pub fn sum_ms(&self) -> f64 {
         self.stages.iter().map(|stage| stage.ms).sum()
@@ -225,4 +233,21 @@ pub struct KernelResources {
     /// Warp or sub-group size; a work-group is best a multiple of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_are_part_of_shading_where_that_is_a_stage_of_its_own() {
+        let of = |stages: &[(&'static str, f64)]| {
+            let mut times = StageTimes::default();
+            stages.iter().for_each(|&(name, ms)| times.add(name, ms));
+            times.shade_ms()
+        };
+        assert_eq!(of(&[(stage::SHADE, 2.0), (stage::CONNECT, 1.0)]), 2.0);
+        assert_eq!(of(&[(stage::SHADE, 2.0), (stage::MERGE, 4.0)]), 6.0);
+        assert_eq!(of(&[(stage::CAMERA_PATHS, 2.0), (stage::MERGE, 4.0)]), 0.0);
+    }
 }

@@ -120,7 +120,9 @@ const KEPT_OPTIONS: [(&str, &str); 2] = [
 
 /// Words that files of earlier versions use for kinds and fields of records, which readers must therefore know: file, word,
 /// number of lines.
-const KINDS_OF_OLDER_FILES: [(&str, &str, usize); 4] = [
+const KINDS_OF_OLDER_FILES: [(&str, &str, usize); 6] = [
+    ("harness/python/lockstep/__init__.py", concat!("in", "-place"), 1),
+    ("harness/python/tests/test_lockstep.py", concat!("in", "-place"), 1),
     ("reports/records/src/tune.rs", concat!("in", "-place"), 3),
     ("harness/CHANGELOG.md", concat!("in", "-place"), 1),
     ("reports/records/src/record.rs", concat!("ru", "ng"), 2),

@@ -115,7 +115,7 @@ pub(crate) enum Failure {
     /// Sources that cannot be read.
     #[error(transparent)]
     Sources(#[from] SourceError),
-    /// A run-time library could not be fetched.
+    /// A library or a renderer could not be fetched.
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// A file of external targets cannot be used.

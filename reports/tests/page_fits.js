@@ -83,7 +83,7 @@ usePage(async ({ check: step, all, pause }) => {
   }
   check(`nothing covers the ${links.length} parts of the navigation`, covered);
 
-  // Controls for a pointer can be reached by keys, and none is not under the navigation then.
+  // Controls for a pointer can be reached by keys, and none is under the navigation then.
   // Without an animation: a control is looked for as soon as it has the focus.
   document.documentElement.style.scrollBehavior = "auto";
   const controls = all("a[href], button, select, input, summary, [tabindex]").filter(isSeen);

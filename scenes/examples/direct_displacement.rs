@@ -237,7 +237,8 @@ fn name(path: &Path) -> String {
     stem.or(folder).unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Builds both forms of a scene in processes of their own, then traces by both. `configurations` also measures the direct form with other settings.
+/// Builds both forms of a scene in processes of their own, then traces by both. `configurations` also measures the direct
+/// form with other settings.
 fn measure(path: &Path, configurations: bool) -> Outcome<()> {
     println!("{}", name(path));
     for form in [Form::Tessellated, Form::Direct] {

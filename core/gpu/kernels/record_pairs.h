@@ -1,4 +1,4 @@
-/* Records every step of chosen samples' pairs of sub-paths: the kernels of pairs.h, pair by pair. The counterpart
+/* Records every step of chosen samples' pairs of sub-paths: the kernels of pairs/, pair by pair. The counterpart
  * of core/transport/src/record_pair.rs; parameters are declared in core/gpu/src/signatures.rs. */
 
 /* Upper bound of the steps of a pair of sub-paths of up to `bounces` bounces: PairRecord::most. */

@@ -58,6 +58,10 @@ _ABOUT = {
 # Kinds and fields by the names that files of earlier versions have.
 _RENAMED = {"again": "aa_control"}
 
+# The beginning of labels of kernel configurations in older files, and now.
+_OLD_LABEL, _LABEL = "in-place", "no-compaction"
+_LABELS = frozenset({"configuration", "variant", "scheduling"})
+
 # Numbers that JSON cannot hold, and the fields of names and sentences, which hold none.
 _NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _TEXTS = frozenset({"scene", "target", "a", "b", "against", "reason", "text", "why", "configuration"})
@@ -114,7 +118,9 @@ def read(folder: str | os.PathLike[str]) -> Study:
                 break
             raise StudyError(f"{path}, line {number}: it is no record: {error}") from None
         for name, value in record.items():
-            if isinstance(value, str) and name not in _TEXTS:
+            if name in _LABELS and str(value).startswith(_OLD_LABEL):
+                record[name] = _LABEL + value[len(_OLD_LABEL):]
+            elif isinstance(value, str) and name not in _TEXTS:
                 record[name] = _NUMBERS.get(value, value)
         about = tuple(json.dumps(record.get(name)) for name in _ABOUT[kind]) if kind in _ABOUT else number
         found.setdefault(kind, {})[about] = record

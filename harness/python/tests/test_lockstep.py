@@ -45,6 +45,11 @@ class Reading(unittest.TestCase):
         self.assertEqual(keys.pop("note"), ("scene", "target", "text"))
         self.assertEqual(lockstep._ABOUT, keys)
 
+    def test_labels_of_configurations_in_older_files_are_those_of_today(self):
+        read = study(self.folder.name, {"kind": "tune", "configuration": "in-place/group=64", "scheduling": "in-place"})
+        record = read.records["tune"][0]
+        self.assertEqual((record["configuration"], record["scheduling"]), ("no-compaction/group=64", "no-compaction"))
+
     def test_every_schedule_of_a_group_counts(self):
         sharing = {"kind": "sharing", "scene": "s", "group": "together(a,b)", "targets": ["a", "b"], "seed": 0}
         read = study(self.folder.name, {**sharing, "schedule": "equal"}, {**sharing, "schedule": "demand"})

@@ -146,7 +146,7 @@ pub(crate) fn timing(level: &Level<'_>, outcome: &Outcome) -> Timing {
     Timing {
         generate_ms: stages.ms(lockstep_core::stage::GENERATE),
         extend_ms: stages.ms(lockstep_core::stage::EXTEND),
-        shade_ms: stages.ms(lockstep_core::stage::SHADE),
+        shade_ms: stages.shade_ms(),
         connect_ms: stages.ms(lockstep_core::stage::CONNECT),
         stages: stages.stages.iter().filter(|stage| stage.ms.is_finite()).cloned().collect(),
         total_ms: stages.total_ms,

@@ -431,7 +431,7 @@ pub(crate) fn open(
     skipped: &mut Vec<Record>,
 ) -> Result<Vec<TargetSession>, Failure> {
     let mut opened = Vec::new();
-    let mut first_absence = None;
+    let mut first_absent = None;
     let bar = Bar::of_act("opening targets");
     for target in targets {
         bar.say(&format!("opening {}", target.name()));
@@ -446,13 +446,13 @@ pub(crate) fn open(
                     remedy: remedy.clone(),
                 };
                 skipped.push(skip.into());
-                first_absence.get_or_insert(Failure::TargetAbsent { target, reason, remedy });
+                first_absent.get_or_insert(Failure::TargetAbsent { target, reason, remedy });
             }
             Err(other) => return Err(other),
         }
     }
     bar.clear();
-    match (opened.is_empty(), first_absence) {
+    match (opened.is_empty(), first_absent) {
         (true, Some(unavailable)) => Err(unavailable),
         _ => Ok(opened),
     }

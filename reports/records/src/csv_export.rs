@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
 
-/// All records as CSV: a header with `kind` first, then every field in order of first appearance; one row a
-/// record; fields that a kind lacks are empty. Every stage has a column, such as `merge_ms`. Lists are joined by `;`. Non-finite numbers are `inf`, `-inf`
-/// and `nan`.
+/// All records as CSV: a header with `kind` first, then every field in order of first appearance; one row a record; fields
+/// that a kind lacks are empty. Every stage has a column, such as `merge_ms`. Lists are joined by `;`. Non-finite numbers are
+/// `inf`, `-inf` and `nan`.
 ///
 /// # Errors
 /// [`RecordError::Encode`], with `path` as the place, when a record cannot be encoded.

@@ -250,7 +250,7 @@ pub struct Timing {
     /// Closest-hit traversal, in milliseconds.
     #[serde(with = "float")]
     pub extend_ms: f64,
-    /// Shading and sampling, in milliseconds.
+    /// Shading and sampling, in milliseconds, with merges with photons where [`Timing::stages`] lists shading.
     #[serde(with = "float")]
     pub shade_ms: f64,
     /// Any-hit traversal and adding the light that arrives, in milliseconds.

@@ -313,7 +313,7 @@ pub(super) fn rate_plot(study: &Study) -> Option<BarPlot> {
     })
 }
 
-/// Whether positive values span too many orders of magnitude for one linear axis, where the least's bar would vanish.
+/// Whether the greatest positive value is more than [`MOST_RATIO`] times the least, whose bar would vanish on a linear axis.
 pub(crate) fn spans_decades(values: impl Iterator<Item = f64>) -> bool {
     let (least, most) = values
         .filter(|value| *value > 0.0 && value.is_finite())

@@ -67,7 +67,7 @@ const GRADIENT_COLUMNS: usize = 8;
 /// The environment as an equirectangular image whose rows lie half a row from the poles: width and pixels. `longitude` says, in
 /// turns from +x over +z, where a column lies that is given in fractions of the width.
 ///
-/// Rows and columns are as many times as many as the environment's image has that the middles of its texels are middles of texels
+/// Rows and columns are multiples of those of the environment's image by which the middles of its texels are middles of texels
 /// again: so both images are the same where they are interpolated, all but half a row about the poles.
 pub(super) fn environment(scene: &Scene, longitude: impl Fn(f64) -> f64) -> (usize, Vec<[f32; 3]>) {
     let environment: &Environment = &scene.environment;

@@ -63,7 +63,7 @@ pub(super) enum EnvironmentTableKind {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct EnvironmentTable {
     pub(super) kind: EnvironmentTableKind,
     pub(super) radiance: Option<[f32; 3]>,

@@ -1,5 +1,5 @@
-/* Whole camera sub-paths, one to a work-item, connected to the stored vertices of light sub-paths or merged with their
- * photons (light_paths.h). core/gpu/src/signatures.rs declares the kernel's parameters. */
+/* Whole camera sub-paths, one to a work-item, connected to the stored vertices of light sub-paths, merged with their
+ * photons, or both (light_paths.h). core/gpu/src/signatures.rs declares the kernel's parameters. */
 
 LS_KERNEL void LS_STAGE ls_camera_paths(LS_SCENE_PARAMETERS, Pass pass,
                                         LS_GLOBAL const Packed *LS_RESTRICT light_vertices,

@@ -1,6 +1,5 @@
-/* Empties the buckets of a pass's photon maps, and the count of photons that have room: the first of three steps
- * before a search, in which light sub-paths count their photons by bucket. core/gpu/src/signatures.rs declares the
- * kernel's parameters. */
+/* Empties the buckets of a pass's photon maps, and the count of photons that have room. Runs before light sub-paths, which
+ * count their photons by bucket. core/gpu/src/signatures.rs declares the kernel's parameters. */
 
 LS_KERNEL void LS_STAGE ls_clear_buckets(Pass pass, LS_GLOBAL u32 *LS_RESTRICT bucket_counts,
                                          LS_GLOBAL u32 *LS_RESTRICT placed) {

@@ -8,6 +8,6 @@ LS_KERNEL void LS_TRAVERSAL ls_trace_coherent(LS_SCENE_PARAMETERS, u32 count,
                                               LS_GLOBAL u32 *LS_RESTRICT heads) {
     LS_SCENE_REF(scene);
     LS_FOR_COHERENT_RAYS(i, count, &heads[launch],
-                         trace_rays_begin(i, false, ray_origin, ray_direction, &ray, &key), hit,
+                         ray_query_begin(i, false, ray_origin, ray_direction, &ray, &key), hit,
                          store_hit(hits, hit_primitives, i, hit))
 }

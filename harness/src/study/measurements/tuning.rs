@@ -229,7 +229,7 @@ impl TuningPass<'_> {
 /// Fills in the times of a pass.
 fn with_times(point: Tune, config: &KernelConfig, pass: &PassReport) -> Tune {
     let stages = &pass.stages;
-    let (trace, shade) = (stages.trace_ms(), stages.ms(lockstep_core::stage::SHADE));
+    let (trace, shade) = (stages.trace_ms(), stages.shade_ms());
     let [trace_ms, shade_ms, queue_ms] = match config.structure {
         Structure::Megakernel => [f64::NAN; 3],
         _ => [trace, shade, (stages.total_ms - trace - shade).max(0.0)],
