@@ -61,23 +61,6 @@ const SAMPLERS: [Header; 2] = [SOBOL[0], XORWOW[0]];
 const BVH2: [Header; 1] = [header!("bvh/bvh2.h")];
 const BVH8: [Header; 2] = [header!("bvh/bvh8_boxes.h"), header!("bvh/bvh8.h")];
 
-/// Kernels of renders and of ray queries.
-const RENDER: [Header; 13] = [
-    header!("wavefront/queues.h"),
-    header!("wavefront/path_io.h"),
-    header!("wavefront/generate.h"),
-    header!("wavefront/shade_compact.h"),
-    header!("wavefront/extend.h"),
-    header!("wavefront/extend_coherent.h"),
-    header!("wavefront/connect.h"),
-    header!("wavefront/resolve.h"),
-    header!("wavefront/tally.h"),
-    QUERIES[0],
-    QUERIES[1],
-    QUERIES[2],
-    QUERIES[3],
-];
-
 /// Stages of the wavefront over compacted queues.
 const WAVEFRONT: [Header; 9] = [
     header!("wavefront/queues.h"),
@@ -218,12 +201,11 @@ pub struct Options {
 pub fn assemble(compat_name: &str, compat: &str, options: &Options, part: ProgramKind) -> KernelSource {
     let ProgramOptions { structure, scheduling, order, merges } = part.build();
     let last: &[Header] = match (part, structure) {
-        (ProgramKind::Render, _) => &RENDER,
         (ProgramKind::RecordPaths, _) => &RECORD_PATHS,
         (ProgramKind::RecordPairs, _) => &RECORD_PAIRS,
         (ProgramKind::Pairs(..), Structure::Megakernel) => &SUB_PATHS,
         (ProgramKind::Pairs(..), _) => &PAIRS,
-        (ProgramKind::Configured(_), Structure::Wavefront) => &WAVEFRONT,
+        (ProgramKind::Render, _) | (ProgramKind::Configured(_), Structure::Wavefront) => &WAVEFRONT,
         (ProgramKind::Configured(_), Structure::NoCompaction) => &NO_COMPACTION,
         (ProgramKind::Configured(_), Structure::Megakernel) => &MEGAKERNEL,
     };
@@ -396,7 +378,7 @@ fn defines(flags: &[(&str, bool)]) -> String {
 
 /// Every header with its name, probes included.
 pub fn header_texts() -> Vec<Header> {
-    let all = SAMPLERS.into_iter().chain(HEADERS).chain(BVH2).chain(BVH8).chain(RENDER);
+    let all = SAMPLERS.into_iter().chain(HEADERS).chain(BVH2).chain(BVH8).chain(WAVEFRONT).chain(QUERIES);
     let others = [header!("wavefront/shade_in_place.h"), header!("megakernel.h")];
     let integrators = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).headers).copied();
     let own = Integrator::ALL.into_iter().flat_map(|integrator| plan(integrator).kernels_of_its_own).copied();

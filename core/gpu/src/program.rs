@@ -1,9 +1,7 @@
 //! Programs that are assembled from the shared source.
 
 use crate::integrators::plan;
-use crate::signatures::{
-    KERNELS, Kernel, MEGAKERNEL, QUERIES, RECORD_PAIRS, RECORD_PATHS, RESOLVE, STAGES, TALLY,
-};
+use crate::signatures::{Kernel, MEGAKERNEL, QUERIES, RECORD_PAIRS, RECORD_PATHS, RESOLVE, STAGES, TALLY};
 use lockstep_core::{Integrator, KernelConfig, MergeSums, Order, Scheduling, Structure};
 
 /// A program: its kernels and how they are built.
@@ -60,11 +58,10 @@ impl ProgramKind {
     /// The program's kernels. Those of an integrator of sub-paths are the kernels that its plan launches.
     pub fn kernels(self) -> Vec<&'static Kernel> {
         match self {
-            Self::Render => KERNELS.to_vec(),
             Self::RecordPaths => vec![&RECORD_PATHS],
             Self::RecordPairs => vec![&RECORD_PAIRS],
-            Self::Pairs(..) if self.has_queries() => [self.of_passes(), QUERIES.to_vec()].concat(),
-            Self::Configured(_) | Self::Pairs(..) => self.of_passes(),
+            _ if self.has_queries() => [self.of_passes(), QUERIES.to_vec()].concat(),
+            Self::Render | Self::Configured(_) | Self::Pairs(..) => self.of_passes(),
         }
     }
 
@@ -81,11 +78,11 @@ impl ProgramKind {
         }
     }
 
-    /// Whether a program of pairs has the kernels of ray queries: one in the default order and scheduling.
+    /// Whether a program has the kernels of ray queries: a render's, and one of pairs in the default order and scheduling.
     pub(crate) fn has_queries(self) -> bool {
         let build = self.build();
         let default = ProgramOptions { structure: build.structure, ..ProgramOptions::default() };
-        matches!(self, Self::Pairs(..)) && build == default
+        matches!(self, Self::Render | Self::Pairs(..)) && build == default
     }
 
     /// The options that the program is built with.

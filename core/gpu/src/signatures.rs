@@ -655,17 +655,3 @@ pub(crate) const QUERIES: [&Kernel; 3] = [&TRACE_CLOSEST, &TRACE_COHERENT, &TRAC
 
 /// Entry kernels of a wavefront render.
 pub const STAGES: [&Kernel; 7] = [&GENERATE, &EXTEND, &EXTEND_COHERENT, &SHADE, &CONNECT, &RESOLVE, &TALLY];
-
-/// Entry kernels of a wavefront render and of ray queries.
-pub const KERNELS: [&Kernel; 10] = [
-    &GENERATE,
-    &EXTEND,
-    &EXTEND_COHERENT,
-    &SHADE,
-    &CONNECT,
-    &RESOLVE,
-    &TALLY,
-    &TRACE_CLOSEST,
-    &TRACE_COHERENT,
-    &TRACE_ANY,
-];

@@ -1,6 +1,4 @@
-use crate::signatures::{
-    GivenArgument, KERNELS, Kernel, MEGAKERNEL, Mismatch, Passing, RECORD_PAIRS, RECORD_PATHS,
-};
+use crate::signatures::{GivenArgument, Kernel, MEGAKERNEL, Mismatch, Passing, RECORD_PAIRS, RECORD_PATHS};
 use crate::*;
 use lockstep_bvh::{Bvh, Layout};
 use lockstep_core::scene::SceneBuilder;
@@ -9,7 +7,8 @@ use lockstep_core::{Integrator, Order, Sampler, Scheduling, Structure};
 #[test]
 fn a_launch_that_differs_from_the_declaration_is_refused() {
     let of_layout = |layout| {
-        KERNELS
+        ProgramKind::Render
+            .kernels()
             .into_iter()
             .chain(ProgramKind::Pairs(Integrator::Vcm, ProgramOptions::default()).kernels())
             .chain([&RECORD_PATHS, &RECORD_PAIRS, &MEGAKERNEL])

@@ -103,7 +103,7 @@ fn groups(lab: &Lab<'_>, level: &Level<'_>) -> Vec<Group> {
     }
     if let Some(units) = &lab.plan.units {
         let rendered = units.plan.noise_targets();
-        groups.retain(|group| rendered.contains(&group.leader.to_string().as_str()));
+        groups.retain(|group| rendered.contains(&&group.leader));
     }
     groups
 }

@@ -132,10 +132,9 @@ impl Units {
     /// A target whose films are its own must have been the same everywhere, else its films do not add up to one image.
     fn check_devices(&self) -> Result<(), Failure> {
         for target in self.plan.targets.iter().filter(|target| !target.exact) {
-            let id = TargetId::from(target.name.as_str());
             let mut first: Option<(&Manifest, &TargetInfo)> = None;
             for manifest in self.manifests() {
-                let own = |film: &&unit_files::UnitFilm| film.device.info.target == id;
+                let own = |film: &&unit_files::UnitFilm| film.device.info.target == target.name;
                 let Some(device) = manifest.films.iter().find(own).map(|film| &film.device) else { continue };
                 let Some((other, there)) = first else {
                     first = Some((manifest, device));
@@ -338,7 +337,7 @@ pub(super) mod tests {
                 let film = film(index, target, unit.to - unit.from);
                 let hash = film_hash(&film);
                 let bytes = write_film(root, plan, index, target, film).unwrap().1;
-                let info = DeviceInfo { target: name.as_str().into(), ..DeviceInfo::default() };
+                let info = DeviceInfo { target: name.clone(), ..DeviceInfo::default() };
                 let pass = lockstep_core::PassReport::default();
                 UnitFilm { hash, bytes, device: info.into(), load: None, pass, aa_control: None }
             });
@@ -359,8 +358,8 @@ pub(super) mod tests {
     /// The hashes of all last films, from the units.
     fn sums(units: &Rc<Units>) -> Result<Vec<String>, Failure> {
         let mut hashes = Vec::new();
-        let mut add = |scene, target, purpose, seed, spp| {
-            let mut films = UnitFilms::new(units, target)?;
+        let mut add = |scene, target: &str, purpose, seed, spp| {
+            let mut films = UnitFilms::new(units, &target.into())?;
             films.load(scene, &Settings { seed, ..units.plan.settings }, purpose)?;
             films.advance(0..spp)?;
             hashes.push(film_hash(films.film()));

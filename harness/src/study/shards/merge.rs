@@ -202,7 +202,7 @@ pub(crate) fn reference(units: &Rc<Units>, plan: &Plan, scene: &str) -> Result<O
         return Ok(None);
     }
     let image = image_of(films.film())?;
-    Ok(Some(Reference { image, against: against(target, *spp, *seed), spp: Some(*spp) }))
+    Ok(Some(Reference { image, against: against(&target.to_string(), *spp, *seed), spp: Some(*spp) }))
 }
 
 /// Writes the report, prints the verdict and derives the exit code.
@@ -210,7 +210,7 @@ fn finish(args: &MergeArgs, root: &Path, units: &Units, stopped: bool) -> Result
     let study = write_report(root)?;
     print_study(&study, root, args.json, stopped)?;
     let exact = units.plan.targets.iter().filter(|target| target.exact);
-    let exact: Vec<TargetId> = exact.map(|target| target.name.as_str().into()).collect();
+    let exact: Vec<TargetId> = exact.map(|target| target.name.clone()).collect();
     let failures = failures(&study, &exact);
     failures.iter().for_each(|sentence| say(&format!("lockstep: {sentence}")));
     Ok(match (stopped, failures.is_empty()) {

@@ -42,7 +42,7 @@ pub(super) fn prepare(args: &StudyArgs) -> Result<Prepared, Failure> {
     let own = targets.iter().filter_map(StudyTarget::own);
     let planned = own.map(|target| match &target.state {
         Ok(info) => Ok(PlannedTarget {
-            name: target.id.to_string(),
+            name: target.id.clone(),
             exact: info.exact && target.id.mode == Mode::Exact,
             on_host: info.on_host || info.backend == "cpu",
         }),

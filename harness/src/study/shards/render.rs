@@ -82,7 +82,7 @@ struct Machine<'a> {
     work: &'a WorkPlan,
     hash: &'a str,
     targets: Vec<StudyTarget>,
-    sessions: BTreeMap<String, TargetSession>,
+    sessions: BTreeMap<TargetId, TargetSession>,
     /// The first target a second time, for the A/A control.
     control: Option<TargetSession>,
 }
@@ -145,23 +145,22 @@ impl Machine<'_> {
     /// Renders samples on a target, which is opened if it is not.
     fn render_on(
         &mut self,
-        target: &str,
+        target: &TargetId,
         scene: &Scene,
         settings: &Settings,
         samples: Range<u32>,
     ) -> Result<Option<(Part, TargetInfo)>, Failure> {
         if !self.sessions.contains_key(target) {
             let session = self.open(target)?;
-            self.sessions.insert(target.to_owned(), session);
+            self.sessions.insert(target.clone(), session);
         }
         let Some(session) = self.sessions.get_mut(target) else { return Ok(None) };
         let part = session.render_alone(scene, settings, samples)?;
         Ok(part.map(|part| (part, session.describe(self.plan))))
     }
 
-    fn open(&self, target: &str) -> Result<TargetSession, Failure> {
-        let id = TargetId::from(target);
-        let found = self.targets.iter().find(|known| known.own().is_some_and(|own| own.id == id));
+    fn open(&self, target: &TargetId) -> Result<TargetSession, Failure> {
+        let found = self.targets.iter().find(|known| known.own().is_some_and(|own| own.id == *target));
         let found =
             found.ok_or_else(|| Failure::Input(format!("the plan names {target}, which the study lacks")))?;
         found.open(&self.plan.options)

@@ -1,5 +1,6 @@
 //! A unit of a study's work.
 
+use lockstep_core::TargetId;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,7 @@ pub(crate) struct Unit {
     /// One past the last sample index.
     pub(crate) to: u32,
     /// The targets, in the order in which they render.
-    pub(crate) targets: Vec<String>,
+    pub(crate) targets: Vec<TargetId>,
     /// The estimated cost, in a unit that is the same for all units of a plan.
     pub(crate) cost: u64,
 }

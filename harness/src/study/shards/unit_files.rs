@@ -14,7 +14,7 @@
 use std::path::{Path, PathBuf};
 
 use lockstep_core::serde_words::in_words;
-use lockstep_core::{DeviceInfo, LoadReport, PassReport};
+use lockstep_core::{DeviceInfo, LoadReport, PassReport, TargetId};
 use lockstep_reports::image_io::atomic_write_text;
 use lockstep_reports::records::{HostInfo, TargetInfo};
 use lockstep_together::{Identity, PartialFilm, SampleSet, read_film_file, write_film_file};
@@ -105,9 +105,9 @@ pub(crate) fn film_path(root: &Path, index: usize, target: usize) -> PathBuf {
 }
 
 /// The identity of a unit's film.
-fn identity(plan: &WorkPlan, unit: &Unit, target: &str) -> Option<Identity> {
+fn identity(plan: &WorkPlan, unit: &Unit, target: &TargetId) -> Option<Identity> {
     let exact = plan.target(target)?.exact;
-    let device = DeviceInfo { target: target.into(), exact, ..DeviceInfo::default() };
+    let device = DeviceInfo { target: target.clone(), exact, ..DeviceInfo::default() };
     let settings = plan.settings_of(unit, target);
     let hash = &plan.scene(&unit.scene)?.hash;
     Some(Identity::of_named(&unit.scene, hash, &settings, &plan.semantics, &device))
@@ -205,8 +205,8 @@ pub(crate) fn read_manifest(
     if manifest.index != index || manifest.unit != *unit {
         return Err(wrong(&format!("it says that it is of unit {}", manifest.index)));
     }
-    let names = manifest.films.iter().map(|film| film.device.info.target.to_string());
-    if !names.eq(unit.targets.iter().cloned()) {
+    let names = manifest.films.iter().map(|film| &film.device.info.target);
+    if !names.eq(&unit.targets) {
         return Err(wrong("it names other films than its unit has"));
     }
     Ok(Some(manifest))
@@ -253,7 +253,8 @@ pub(crate) fn keep_plan(root: &Path, plan: &WorkPlan, command: &[String]) -> Res
 
 /// Differences of two plans, in a few words.
 fn difference(there: &WorkPlan, here: &WorkPlan) -> String {
-    let names = |plan: &WorkPlan| plan.targets.iter().map(|t| t.name.clone()).collect::<Vec<_>>().join(",");
+    let names =
+        |plan: &WorkPlan| plan.targets.iter().map(|t| t.name.to_string()).collect::<Vec<_>>().join(",");
     let scenes = |plan: &WorkPlan| {
         plan.scenes
             .iter()

@@ -45,13 +45,13 @@ impl UnitFilms {
     ///
     /// # Errors
     /// [`Failure::Input`] where no unit describes it.
-    pub(crate) fn new(units: &Rc<Units>, target: &str) -> Result<Self, Failure> {
-        let device = units.device(&target.into());
+    pub(crate) fn new(units: &Rc<Units>, target: &TargetId) -> Result<Self, Failure> {
+        let device = units.device(target);
         let device = device.ok_or_else(|| Failure::Input(format!("no unit has a film of {target}")))?;
         let (width, height) = (units.plan.settings.width, units.plan.settings.height);
         Ok(Self {
             units: units.clone(),
-            target: target.into(),
+            target: target.clone(),
             info: device.info.clone(),
             kernels: device.kernels.clone(),
             is_control: false,
@@ -125,11 +125,12 @@ impl UnitFilms {
         let At { scene, films: work, .. } = self.at.clone().ok_or_else(lockstep_core::nothing_loaded)?;
         let units = self.units.clone();
         let mut sum = PassReport::default();
-        let name = self.target.to_string();
         let mut next = samples.start;
         for found in units.of_film(&scene, work) {
             let unit = &found.manifest.unit;
-            let Some(target) = unit.targets.iter().position(|target| *target == name) else { continue };
+            let Some(target) = unit.targets.iter().position(|target| *target == self.target) else {
+                continue;
+            };
             if unit.from != next || unit.to > samples.end {
                 continue;
             }
@@ -144,9 +145,9 @@ impl UnitFilms {
         }
         if next != samples.end {
             return Err(Failure::Input(format!(
-                "no unit has the samples {next}..{} of {scene} on {name}, seed {}; another target that promises the same \
+                "no unit has the samples {next}..{} of {scene} on {}, seed {}; another target that promises the same \
                  films made others",
-                samples.end, work.1
+                samples.end, self.target, work.1
             )));
         }
         Ok(Pass::Done(sum))

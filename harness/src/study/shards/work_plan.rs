@@ -69,8 +69,8 @@ pub(crate) struct PlannedScene {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlannedTarget {
-    /// The name.
-    pub(crate) name: String,
+    /// The target.
+    pub(crate) name: TargetId,
     /// Whether its films are those of every exact target.
     pub(crate) exact: bool,
     /// Whether the target computes on the host's processor.
@@ -91,7 +91,7 @@ pub(crate) enum PlannedReference {
     /// A render.
     Rendered {
         /// The target.
-        target: String,
+        target: TargetId,
         /// A seed that no image of the study has.
         seed: u32,
         /// Samples per pixel.
@@ -152,11 +152,11 @@ impl WorkPlan {
 
     /// A unit for every level of every round, the noise floor and the reference.
     fn whole_units(&self, plan: &Plan) -> Vec<Unit> {
-        let all: Vec<&str> = self.targets.iter().map(|target| target.name.as_str()).collect();
+        let all: Vec<&TargetId> = self.targets.iter().map(|target| &target.name).collect();
         let noise = self.noise_targets();
         let mut units = Vec::new();
         for scene in &self.scenes {
-            let mut add = |work, targets: &[&str], levels: &[Level<'_>]| {
+            let mut add = |work, targets: &[&TargetId], levels: &[Level<'_>]| {
                 units.extend(levels.iter().map(|level| Unit {
                     scene: scene.name.clone(),
                     work,
@@ -164,7 +164,7 @@ impl WorkPlan {
                     repeat: level.repeat,
                     from: level.from,
                     to: level.to,
-                    targets: targets.iter().map(|&target| target.to_owned()).collect(),
+                    targets: targets.iter().copied().cloned().collect(),
                     cost: self.cost(scene, work, targets, level.to - level.from),
                 }));
             };
@@ -188,8 +188,8 @@ impl WorkPlan {
     }
 
     /// Camera paths, weighted by the depth of a tree over the scene's triangles and by the kind of the targets.
-    fn cost(&self, scene: &PlannedScene, work: Work, targets: &[&str], samples: u32) -> u64 {
-        let weight = |name: &str| match self.target(name) {
+    fn cost(&self, scene: &PlannedScene, work: Work, targets: &[&TargetId], samples: u32) -> u64 {
+        let weight = |target: &TargetId| match self.target(target) {
             Some(target) if !target.on_host => 1,
             _ => HOST_COST,
         };
@@ -201,15 +201,15 @@ impl WorkPlan {
     }
 
     /// The targets that render the noise floor: one for all exact ones, whose films are the same, and each other.
-    pub(crate) fn noise_targets(&self) -> Vec<&str> {
+    pub(crate) fn noise_targets(&self) -> Vec<&TargetId> {
         let first = self.targets.iter().find(|target| target.exact);
         let others = self.targets.iter().filter(|target| !target.exact);
-        first.into_iter().chain(others).map(|target| target.name.as_str()).collect()
+        first.into_iter().chain(others).map(|target| &target.name).collect()
     }
 
-    /// A target by its name.
-    pub(crate) fn target(&self, name: &str) -> Option<&PlannedTarget> {
-        self.targets.iter().find(|target| target.name == name)
+    /// A target as the plan has it.
+    pub(crate) fn target(&self, id: &TargetId) -> Option<&PlannedTarget> {
+        self.targets.iter().find(|target| target.name == *id)
     }
 
     /// A scene by its name.
@@ -218,8 +218,8 @@ impl WorkPlan {
     }
 
     /// The settings of a target's films in a unit.
-    pub(crate) fn settings_of(&self, unit: &Unit, target: &str) -> Settings {
-        TargetId::from(target).settings(&Settings { seed: unit.seed, ..self.settings })
+    pub(crate) fn settings_of(&self, unit: &Unit, target: &TargetId) -> Settings {
+        target.settings(&Settings { seed: unit.seed, ..self.settings })
     }
 
     /// BLAKE3 of all that determines the work, in hexadecimal.
@@ -321,7 +321,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_noise_floor_is_rendered_once_for_all_exact_targets() {
-        assert_eq!(example(1).noise_targets(), ["x", "z"]);
+        assert_eq!(example(1).noise_targets(), [&"x".into(), &"z".into()]);
     }
 
     #[test]
